@@ -1,0 +1,109 @@
+/* device.h on the CUDA runtime. */
+#include "device.h"
+
+#include "check.h"
+
+/* Asked for its attributes to learn whether this build has code for a GPU. */
+__global__ void
+probe_kernel (void)
+{
+}
+
+extern "C" bool
+img_cuda_check (cudaError_t result, const char *what, ImgError *error)
+{
+  if (result == cudaSuccess)
+    return true;
+  cudaGetLastError ();
+  return img_fail (error,
+      result == cudaErrorMemoryAllocation ? IMG_ERROR_NO_MEMORY
+                                          : IMG_ERROR_DEVICE,
+      "%s: %s (%s)", what, cudaGetErrorString (result),
+      cudaGetErrorName (result));
+}
+
+extern "C" bool
+img_cuda_built (void)
+{
+  return true;
+}
+
+extern "C" bool
+img_cuda_probe (ImgError *error)
+{
+  cudaFuncAttributes attributes;
+  cudaDeviceProp properties;
+  int device = 0;
+  cudaError_t result = cudaFuncGetAttributes (&attributes, probe_kernel);
+
+  if (result != cudaErrorNoKernelImageForDevice
+      && result != cudaErrorInvalidDeviceFunction)
+    return img_cuda_check (result, "looking for a usable GPU", error);
+  cudaGetLastError ();
+  cudaGetDevice (&device);
+  if (!img_cuda_check (cudaGetDeviceProperties (&properties, device),
+          "reading the GPU's properties", error))
+    return false;
+  return img_fail (error, IMG_ERROR_NO_DEVICE,
+      "this build has no code for %s (compute capability %d.%d); rebuild with "
+      "-Dgpu_arch=sm_%d%d",
+      properties.name, properties.major, properties.minor, properties.major,
+      properties.minor);
+}
+
+extern "C" bool
+img_cuda_copy (const ImgView *dst, const ImgView *src, ImgStream stream,
+    ImgError *error)
+{
+  for (int i = 0; i < src->n_planes; i++) {
+    const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+
+    if (!img_cuda_check (
+            cudaMemcpy2DAsync (to->data, to->stride, from->data, from->stride,
+                img_plane_row_bytes (src, from), from->height,
+                cudaMemcpyDefault, stream),
+            "copying a frame", error))
+      return false;
+  }
+  return true;
+}
+
+extern "C" bool
+img_cuda_synchronize (ImgStream stream, ImgError *error)
+{
+  return img_cuda_check (cudaStreamSynchronize (stream),
+      "waiting for the GPU", error);
+}
+
+extern "C" bool
+img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error)
+{
+  cudaEvent_t event;
+  cudaError_t result;
+
+  result = cudaEventCreateWithFlags (&event, cudaEventDisableTiming);
+  if (result != cudaSuccess)
+    return img_cuda_check (result, "ordering two streams", error);
+  result = cudaEventRecord (event, other);
+  if (result == cudaSuccess)
+    result = cudaStreamWaitEvent (waiter, event, 0);
+  cudaEventDestroy (event); /* freed by the driver once it has happened */
+  return img_cuda_check (result, "ordering two streams", error);
+}
+
+extern "C" void *
+img_cuda_host_alloc (size_t size, ImgError *error)
+{
+  void *data = NULL;
+
+  if (!img_cuda_check (cudaHostAlloc (&data, size, cudaHostAllocPortable),
+          "allocating page-locked memory", error))
+    return NULL;
+  return data;
+}
+
+extern "C" void
+img_cuda_host_free (void *data)
+{
+  cudaFreeHost (data);
+}

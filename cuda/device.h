@@ -1,0 +1,43 @@
+/*
+ * The few things beside operations that a caller needs of the CUDA runtime.
+ * All act on the CUDA context that is current in the calling thread. Built
+ * without CUDA, each fails with "built without CUDA" (stub.c).
+ */
+#ifndef IMG_DEVICE_H
+#define IMG_DEVICE_H
+
+#include "operation.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether this build holds CUDA kernels at all. */
+bool img_cuda_built (void);
+
+/* Whether the kernels of this build can run in the current context; the error
+ * names the GPU, its compute capability and what to do. */
+bool img_cuda_probe (ImgError *error);
+
+/* Queues a copy of every plane of `src` to `dst` (same layout, any strides),
+ * between any of host and device memory. The copy of pageable host memory may
+ * block until it has been read. */
+bool img_cuda_copy (const ImgView *dst, const ImgView *src, ImgStream stream,
+    ImgError *error);
+
+/* Waits until all work queued on `stream` has ended, and reports its errors. */
+bool img_cuda_synchronize (ImgStream stream, ImgError *error);
+
+/* Makes later work on `waiter` wait for all work now queued on `other`,
+ * without stopping the calling thread. */
+bool img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error);
+
+/* Page-locked host memory, which the device copies from and to at full speed.
+ * NULL if there is none; `error` says why. */
+void *img_cuda_host_alloc (size_t size, ImgError *error);
+void img_cuda_host_free (void *data);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

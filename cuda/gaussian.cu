@@ -1,0 +1,23 @@
+#include "gaussian.h"
+
+static bool
+prepare (void **state, const ImgView *src, const ImgView *dst,
+    const void *params, ImgError *error)
+{
+  return img_fail (error, IMG_ERROR_UNSUPPORTED, "gaussian: not written yet");
+}
+
+static bool
+run (void *state, const ImgView *src, const ImgView *dst, const void *params,
+    ImgStream stream, ImgError *error)
+{
+  return img_fail (error, IMG_ERROR_UNSUPPORTED, "gaussian: not written yet");
+}
+
+static void
+release (void *state)
+{
+}
+
+const ImgOperation img_gaussian_cuda = { "gaussian", sizeof (ImgGaussianParams), false, prepare,
+  run, release };
