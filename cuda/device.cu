@@ -92,6 +92,23 @@ img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error)
 }
 
 extern "C" void *
+img_cuda_alloc (size_t size, ImgError *error)
+{
+  void *data = NULL;
+
+  if (!img_cuda_check (cudaMalloc (&data, size), "allocating device memory",
+          error))
+    return NULL;
+  return data;
+}
+
+extern "C" void
+img_cuda_free (void *data)
+{
+  cudaFree (data);
+}
+
+extern "C" void *
 img_cuda_host_alloc (size_t size, ImgError *error)
 {
   void *data = NULL;

@@ -32,6 +32,11 @@ bool img_cuda_synchronize (ImgStream stream, ImgError *error);
  * without stopping the calling thread. */
 bool img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error);
 
+/* Device memory of the current context; NULL, with the error, if there is
+ * none. Freeing waits for the work that uses it. */
+void *img_cuda_alloc (size_t size, ImgError *error);
+void img_cuda_free (void *data);
+
 /* Page-locked host memory, which the device copies from and to at full speed.
  * NULL if there is none; `error` says why. */
 void *img_cuda_host_alloc (size_t size, ImgError *error);

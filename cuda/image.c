@@ -14,9 +14,9 @@
   { name, IMG_MODEL_YUV, depth, shift, bytes, 2, \
     { { "Y", 0, 0 }, { chroma, 1, 1 } } }
 
+/* In the order in which negotiation prefers them: grey, which loses colour,
+ * last. */
 static const ImgFormat formats[] = {
-  { "GRAY8", IMG_MODEL_GRAY, 8, 0, 1, 1, { { "Y", 0, 0 } } },
-  { "GRAY16_LE", IMG_MODEL_GRAY, 16, 0, 2, 1, { { "Y", 0, 0 } } },
   PACKED ("RGB", "RGB"),
   PACKED ("BGR", "BGR"),
   PACKED ("RGBA", "RGBA"),
@@ -42,6 +42,8 @@ static const ImgFormat formats[] = {
   YUV2 ("P016_LE", 16, 0, 2, "UV"),
   YUV3 ("I420_10LE", 10, 2, "U", "V", 1, 1),
   YUV3 ("Y444_16LE", 16, 2, "U", "V", 0, 0),
+  { "GRAY8", IMG_MODEL_GRAY, 8, 0, 1, 1, { { "Y", 0, 0 } } },
+  { "GRAY16_LE", IMG_MODEL_GRAY, 16, 0, 2, 1, { { "Y", 0, 0 } } },
 };
 
 #define N_FORMATS ((int) (sizeof (formats) / sizeof (formats[0])))

@@ -80,6 +80,18 @@ img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error)
 }
 
 void *
+img_cuda_alloc (size_t size, ImgError *error)
+{
+  fail (error);
+  return NULL;
+}
+
+void
+img_cuda_free (void *data)
+{
+}
+
+void *
 img_cuda_host_alloc (size_t size, ImgError *error)
 {
   fail (error);
