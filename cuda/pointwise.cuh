@@ -1,0 +1,250 @@
+/*
+ * Applies a functor to every component of the planes of a picture, in one
+ * launch. Memory-bound: each thread keeps several 16-byte loads in flight.
+ *
+ * A functor works on words of 32 bits that hold four components of one byte
+ * or two of two bytes, in memory order. What differs between the channels of
+ * a plane is in words of its own ("lanes"), which repeat every four bytes:
+ * that fits planes of 1, 2 and 4 bytes per pixel, and all others whose
+ * channels are treated alike. It has two members:
+ *   void begin ()                    once per thread, before any word
+ *   unsigned operator() (unsigned)   the new value of a word
+ */
+#ifndef IMG_POINTWISE_CUH
+#define IMG_POINTWISE_CUH
+
+#include <stdint.h>
+
+#include "check.h"
+#include "image.h"
+
+#define POINTWISE_THREADS_X 64
+#define POINTWISE_THREADS_Y 4
+#define POINTWISE_ROWS 4 /* rows of a thread, POINTWISE_THREADS_Y apart */
+#define POINTWISE_TILE_ROWS (POINTWISE_THREADS_Y * POINTWISE_ROWS)
+
+template <typename Functor> struct PointwisePlane {
+  const unsigned char *src;
+  unsigned char *dst;
+  ptrdiff_t src_stride, dst_stride;
+  unsigned row_bytes;
+  int rows, tiles; /* tiles: of POINTWISE_TILE_ROWS rows each */
+  Functor functor;
+};
+
+template <typename Functor> struct PointwiseJob {
+  int n_planes;
+  PointwisePlane<Functor> plane[IMG_MAX_PLANES];
+};
+
+/* A word at any address. */
+struct PointwiseBytes {
+  unsigned word;
+};
+
+/* The first `n` bytes (1 to 4) of the word at `p`; the others are zero. */
+static __device__ __forceinline__ unsigned
+pointwise_load_bytes (const unsigned char *p, int n)
+{
+  unsigned word = 0;
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (i < n)
+      word |= (unsigned)p[i] << 8 * i;
+  return word;
+}
+
+static __device__ __forceinline__ void
+pointwise_store_bytes (unsigned char *p, unsigned word, int n)
+{
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (i < n)
+      p[i] = (unsigned char)(word >> 8 * i);
+}
+
+template <typename Access>
+static __device__ __forceinline__ Access
+pointwise_load (const unsigned char *p)
+{
+  return *(const Access *)p;
+}
+
+template <>
+__device__ __forceinline__ PointwiseBytes
+pointwise_load<PointwiseBytes> (const unsigned char *p)
+{
+  return { pointwise_load_bytes (p, 4) };
+}
+
+template <typename Functor>
+static __device__ __forceinline__ void
+pointwise_store (unsigned char *p, uint4 v, const Functor &f)
+{
+  *(uint4 *)p = make_uint4 (f (v.x), f (v.y), f (v.z), f (v.w));
+}
+
+template <typename Functor>
+static __device__ __forceinline__ void
+pointwise_store (unsigned char *p, unsigned v, const Functor &f)
+{
+  *(unsigned *)p = f (v);
+}
+
+template <typename Functor>
+static __device__ __forceinline__ void
+pointwise_store (unsigned char *p, PointwiseBytes v, const Functor &f)
+{
+  pointwise_store_bytes (p, f (v.word), 4);
+}
+
+/* The last `n` bytes of a row, fewer than an access. */
+template <typename Functor>
+static __device__ void
+pointwise_tail (const unsigned char *src, unsigned char *dst, int n,
+    const Functor &f)
+{
+  for (; n > 0; n -= 4, src += 4, dst += 4)
+    pointwise_store_bytes (dst, f (pointwise_load_bytes (src, n)), n);
+}
+
+template <typename Access, typename Functor>
+__global__ void __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
+pointwise_kernel (const __grid_constant__ PointwiseJob<Functor> job)
+{
+  const size_t x
+      = ((size_t)blockIdx.x * POINTWISE_THREADS_X + threadIdx.x)
+      * sizeof (Access);
+  int tile = blockIdx.y, i = 0;
+
+  while (tile >= job.plane[i].tiles)
+    tile -= job.plane[i++].tiles;
+  const PointwisePlane<Functor> &plane = job.plane[i];
+  const int row = tile * POINTWISE_TILE_ROWS + threadIdx.y;
+  if (x >= plane.row_bytes)
+    return;
+
+  const unsigned char *src = plane.src + row * plane.src_stride + x;
+  unsigned char *dst = plane.dst + row * plane.dst_stride + x;
+  Functor functor = plane.functor;
+  Access value[POINTWISE_ROWS];
+
+  functor.begin ();
+  if (x + sizeof (Access) > plane.row_bytes) {
+    for (int k = 0; k < POINTWISE_ROWS; k++)
+      if (row + k * POINTWISE_THREADS_Y < plane.rows)
+        pointwise_tail (src + k * POINTWISE_THREADS_Y * plane.src_stride,
+            dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
+            (int)(plane.row_bytes - x), functor);
+    return;
+  }
+#pragma unroll
+  for (int k = 0; k < POINTWISE_ROWS; k++)
+    if (row + k * POINTWISE_THREADS_Y < plane.rows)
+      value[k] = pointwise_load<Access> (
+          src + k * POINTWISE_THREADS_Y * plane.src_stride);
+#pragma unroll
+  for (int k = 0; k < POINTWISE_ROWS; k++)
+    if (row + k * POINTWISE_THREADS_Y < plane.rows)
+      pointwise_store (dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
+          value[k], functor);
+}
+
+/* Adds plane `i` of both views to a job that starts zeroed. */
+template <typename Functor>
+static void
+pointwise_add (PointwiseJob<Functor> *job, const ImgView *src,
+    const ImgView *dst, int i, const Functor &functor)
+{
+  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+  PointwisePlane<Functor> *plane = &job->plane[job->n_planes++];
+
+  plane->src = (const unsigned char *)from->data;
+  plane->dst = (unsigned char *)to->data;
+  plane->src_stride = from->stride;
+  plane->dst_stride = to->stride;
+  plane->row_bytes = (unsigned)img_plane_row_bytes (src, from);
+  plane->rows = from->height;
+  plane->tiles
+      = (from->height + POINTWISE_TILE_ROWS - 1) / POINTWISE_TILE_ROWS;
+  plane->functor = functor;
+}
+
+template <typename Access, typename Functor>
+static void
+pointwise_start (const PointwiseJob<Functor> *job, cudaStream_t stream)
+{
+  const unsigned span = POINTWISE_THREADS_X * sizeof (Access);
+  dim3 block (POINTWISE_THREADS_X, POINTWISE_THREADS_Y), grid (0, 0);
+
+  for (int i = 0; i < job->n_planes; i++) {
+    unsigned columns = (job->plane[i].row_bytes + span - 1) / span;
+
+    grid.x = columns > grid.x ? columns : grid.x;
+    grid.y += job->plane[i].tiles;
+  }
+  pointwise_kernel<Access, Functor><<<grid, block, 0, stream>>> (*job);
+}
+
+/* Runs a job, which may be empty, with the widest access that the pointers and
+ * strides of all its planes allow. */
+template <typename Functor>
+static bool
+pointwise_run (const PointwiseJob<Functor> *job, cudaStream_t stream,
+    const char *what, ImgError *error)
+{
+  uintptr_t bits = 0;
+
+  if (job->n_planes == 0)
+    return true;
+  for (int i = 0; i < job->n_planes; i++)
+    bits |= (uintptr_t)job->plane[i].src | (uintptr_t)job->plane[i].dst
+        | (uintptr_t)job->plane[i].src_stride
+        | (uintptr_t)job->plane[i].dst_stride;
+  if (bits % 16 == 0)
+    pointwise_start<uint4> (job, stream);
+  else if (bits % 4 == 0)
+    pointwise_start<unsigned> (job, stream);
+  else
+    pointwise_start<PointwiseBytes> (job, stream);
+  return img_cuda_launched (what, error);
+}
+
+/* A word whose components of channel c are value[c]. */
+static inline unsigned
+pointwise_lanes (const ImgView *view, const ImgPlane *plane,
+    const unsigned value[IMG_MAX_CHANNELS])
+{
+  const int bits = 8 * view->component_bytes;
+  unsigned word = 0;
+
+  for (int lane = 0; lane * bits < 32; lane++)
+    word |= value[lane % plane->channels] << lane * bits;
+  return word;
+}
+
+/* Whether lanes can tell the channels of every plane apart. */
+static inline bool
+pointwise_fits (const ImgView *view)
+{
+  for (int i = 0; i < view->n_planes; i++)
+    if (view->plane[i].channels * view->component_bytes > 4)
+      return false;
+  return true;
+}
+
+/* Leaves words as they are: copies planes. */
+struct PointwiseCopy {
+  __device__ void
+  begin ()
+  {
+  }
+  __device__ unsigned
+  operator() (unsigned word) const
+  {
+    return word;
+  }
+};
+
+#endif
