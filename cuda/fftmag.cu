@@ -1,23 +1,738 @@
+/*
+ * fftmag.h on the GPU, with cuFFT. The passes of a run:
+ *   1. the sum of the luma, which gives the mean and the exact F (0, 0);
+ *   2. luma less its mean, windowed, as floats: without the mean the rounding
+ *      errors of F (0, 0) do not drown the rest, and a flat picture is zero;
+ *   3. cuFFT, real to complex: the half spectrum 0 <= u <= width / 2;
+ *   4. with MINMAX the smallest and largest |F|² (every scale grows with it);
+ *   5. scale and range; each element of the half spectrum goes to its own
+ *      pixel and to that of its mirror image F (-v, -u) = conj (F (v, u)).
+ * What a window made of the mean is added back in 4 and 5: its transform is
+ * the product of two rows that prepare computes.
+ */
 #include "fftmag.h"
 
-static bool
-prepare (void **state, const ImgView *src, const ImgView *dst,
-    const void *params, ImgError *error)
+#include <math.h>
+#include <stdlib.h>
+
+#include "cufft-loader.h"
+#include "luma.cuh"
+
+#define SUM_THREADS 256
+#define ROW_THREADS_X 64
+#define ROW_THREADS_Y 4
+#define FORWARD_ROWS 4 /* rows of a thread, ROW_THREADS_Y apart */
+#define EXTREMES_ROWS 8
+#define WRITE_THREADS 256
+#define WRITE_SPAN 1024 /* elements of a row that a block of pass 5 takes */
+#define N_WINDOWS 3     /* hann, hamming, blackman */
+
+/* What the passes hand on to each other. */
+struct Statistics {
+  unsigned long long total; /* zero between runs, as is `blocks` */
+  unsigned blocks;
+  float mean;            /* of the luma, in units of the depth */
+  float sum;             /* of luma - black: F (0, 0) */
+  int smallest, largest; /* |F|², as the bits of a float */
+};
+
+/* The two rows whose product is a window, and the transform of each. */
+struct WindowTables {
+  const float *x, *y;
+  const float2 *spectrum_x, *spectrum_y;
+};
+
+/* How |F|² is read from the output of cuFFT. */
+struct Spectrum {
+  const float2 *data;
+  int width, height, half; /* half: elements in a row of data */
+  float black, unit;       /* unit: from units of the depth to 8 bits */
+  Statistics *statistics;
+  WindowTables window;
+};
+
+/* The pixels that pass 5 writes, and how. */
+struct Output {
+  unsigned char *dst[3];
+  const unsigned char *src; /* of the alpha that is copied */
+  ptrdiff_t dst_stride[3], src_stride;
+  int n_planes;
+  unsigned colors; /* bit c: channel c is a colour */
+  int shift_x, shift_y, origin; /* origin: of the mirrored columns */
+  int black, white, shift;
+  ImgFftmagScale scale;
+  bool minmax;
+  float range_min, range_max;
+};
+
+typedef struct {
+  const ImgCufft *cufft;
+  cufftHandle plan;
+  int width, height; /* what the rest is made for; 0: nothing */
+  int n_blocks;      /* of pass 1: some for each multiprocessor */
+  char *memory;      /* one block, which holds all that follows */
+  float *input;
+  float2 *spectrum;
+  Statistics *statistics;
+  WindowTables window[N_WINDOWS];
+} FftmagState;
+
+/* Pass 1 */
+
+/* The last block of pass 1: turns the total into what later passes read. */
+static __device__ void
+finish_sum (Statistics *statistics, double n, double black)
 {
-  return img_fail (error, IMG_ERROR_UNSUPPORTED, "fftmag: not written yet");
+  const double total = (double)atomicExch (&statistics->total, 0ull);
+
+  statistics->mean = (float)(total / n);
+  statistics->sum = (float)(total - n * black);
+  statistics->smallest = __float_as_int (INFINITY);
+  statistics->largest = 0;
 }
 
-static bool
-run (void *state, const ImgView *src, const ImgView *dst, const void *params,
-    ImgStream stream, ImgError *error)
+/* Adds up `sum` over the warp; lane 0 has the result. */
+static __device__ unsigned long long
+warp_sum (unsigned long long sum)
 {
-  return img_fail (error, IMG_ERROR_UNSUPPORTED, "fftmag: not written yet");
+  for (int i = 16; i > 0; i /= 2)
+    sum += __shfl_down_sync (~0u, sum, i);
+  return sum;
+}
+
+template <typename Group>
+__global__ void __launch_bounds__ (SUM_THREADS)
+sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
+    Statistics *statistics, double black)
+{
+  __shared__ unsigned long long partial[SUM_THREADS / 32];
+  LumaWalk walk (blockIdx.x * SUM_THREADS + threadIdx.x,
+      gridDim.x * SUM_THREADS, groups);
+  unsigned long long sum = 0;
+
+  while (walk.row < picture.height) {
+    Group group[4] = {};
+
+#pragma unroll
+    for (int k = 0; k < 4; k++, walk.next ())
+      if (walk.row < picture.height)
+        group[k].load (picture, walk.row, walk.group);
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      unsigned some = 0; /* pixels beyond the edge are 0 */
+
+#pragma unroll
+      for (int i = 0; i < Group::kPixels; i++)
+        some += group[k].luma (picture, i);
+      sum += some;
+    }
+  }
+  sum = warp_sum (sum);
+  if (threadIdx.x % 32 == 0)
+    partial[threadIdx.x / 32] = sum;
+  __syncthreads ();
+  if (threadIdx.x >= 32)
+    return;
+  sum = warp_sum (threadIdx.x < SUM_THREADS / 32 ? partial[threadIdx.x] : 0);
+  if (threadIdx.x > 0)
+    return;
+  atomicAdd (&statistics->total, sum);
+  __threadfence ();
+  if (atomicInc (&statistics->blocks, gridDim.x - 1) == gridDim.x - 1)
+    finish_sum (statistics, (double)picture.width * picture.height, black);
+}
+
+/* Pass 2 */
+
+/* Writes the group's pixels from `x` on to a row of `width`. */
+static __device__ __forceinline__ void
+store_four (float *row, int x, int width, float4 v)
+{
+  if (width % 4 == 0) {
+    *(float4 *)(row + x) = v;
+    return;
+  }
+  row[x] = v.x;
+  if (x + 1 < width)
+    row[x + 1] = v.y;
+  if (x + 2 < width)
+    row[x + 2] = v.z;
+  if (x + 3 < width)
+    row[x + 3] = v.w;
+}
+
+/* Four weights of the window's row; those past its end are never used. */
+static __device__ __forceinline__ float4
+load_weights (const float *weight, int x, int width)
+{
+  const int last = width - 1;
+
+  return make_float4 (weight[x], weight[min (x + 1, last)],
+      weight[min (x + 2, last)], weight[min (x + 3, last)]);
+}
+
+template <typename Group, bool Windowed>
+__global__ void __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
+forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
+    const Statistics *statistics, WindowTables window)
+{
+  const int x = (blockIdx.x * ROW_THREADS_X + threadIdx.x) * 4;
+  const int y = blockIdx.y * ROW_THREADS_Y * FORWARD_ROWS + threadIdx.y;
+  Group group[FORWARD_ROWS];
+  float4 weight;
+
+  if (x >= picture.width)
+    return;
+#pragma unroll
+  for (int k = 0; k < FORWARD_ROWS; k++)
+    if (y + k * ROW_THREADS_Y < picture.height)
+      group[k].load (picture, y + k * ROW_THREADS_Y, x / 4);
+  const float mean = statistics->mean;
+  if (Windowed)
+    weight = load_weights (window.x, x, picture.width);
+#pragma unroll
+  for (int k = 0; k < FORWARD_ROWS; k++) {
+    const int row = y + k * ROW_THREADS_Y;
+
+    if (row >= picture.height)
+      return;
+    float4 v = make_float4 (group[k].luma (picture, 0) - mean,
+        group[k].luma (picture, 1) - mean, group[k].luma (picture, 2) - mean,
+        group[k].luma (picture, 3) - mean);
+    if (Windowed) {
+      const float w = window.y[row];
+
+      v = make_float4 (v.x * weight.x * w, v.y * weight.y * w,
+          v.z * weight.z * w, v.w * weight.w * w);
+    }
+    store_four (output + (size_t)row * picture.width, x, picture.width, v);
+  }
+}
+
+/* Passes 4 and 5 */
+
+/* |F (v, u)|² on the 8-bit scale, `z` being what cuFFT gave. */
+template <bool Windowed>
+static __device__ __forceinline__ float
+power_of (const Spectrum &spectrum, float2 z, int u, int v)
+{
+  if (Windowed) {
+    const float2 a = spectrum.window.spectrum_x[u];
+    const float2 b = spectrum.window.spectrum_y[v];
+    const float mean = spectrum.statistics->mean - spectrum.black;
+
+    z.x += mean * (a.x * b.x - a.y * b.y);
+    z.y += mean * (a.x * b.y + a.y * b.x);
+  } else if (u == 0 && v == 0) {
+    z = make_float2 (spectrum.statistics->sum, 0.f);
+  }
+  z.x *= spectrum.unit;
+  z.y *= spectrum.unit;
+  return z.x * z.x + z.y * z.y;
+}
+
+/* Lowers and raises the extremes, with few atomic operations. Powers are not
+ * negative, so they compare as their bits do. */
+static __device__ void
+update_extremes (Statistics *statistics, float low, float high)
+{
+  for (int i = 16; i > 0; i /= 2) {
+    low = fminf (low, __shfl_down_sync (~0u, low, i));
+    high = fmaxf (high, __shfl_down_sync (~0u, high, i));
+  }
+  if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 != 0)
+    return;
+  if (__float_as_int (low) < *(volatile int *)&statistics->smallest)
+    atomicMin (&statistics->smallest, __float_as_int (low));
+  if (__float_as_int (high) > *(volatile int *)&statistics->largest)
+    atomicMax (&statistics->largest, __float_as_int (high));
+}
+
+template <bool Windowed>
+__global__ void __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
+extremes_kernel (const __grid_constant__ Spectrum spectrum)
+{
+  const int u = blockIdx.x * ROW_THREADS_X + threadIdx.x;
+  const int v = blockIdx.y * ROW_THREADS_Y * EXTREMES_ROWS + threadIdx.y;
+  float low = INFINITY, high = 0;
+  float2 z[EXTREMES_ROWS];
+
+#pragma unroll
+  for (int k = 0; k < EXTREMES_ROWS; k++) {
+    const int row = v + k * ROW_THREADS_Y;
+
+    if (u < spectrum.half && row < spectrum.height)
+      z[k] = spectrum.data[(size_t)row * spectrum.half + u];
+  }
+#pragma unroll
+  for (int k = 0; k < EXTREMES_ROWS; k++) {
+    const int row = v + k * ROW_THREADS_Y;
+
+    if (u < spectrum.half && row < spectrum.height) {
+      const float power = power_of<Windowed> (spectrum, z[k], u, row);
+
+      low = fminf (low, power);
+      high = fmaxf (high, power);
+    }
+  }
+  update_extremes (spectrum.statistics, low, high);
+}
+
+static __device__ __forceinline__ float
+square_root (float x)
+{
+  float root;
+
+  asm ("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+}
+
+/* |F|² in units of the scale. */
+static __device__ __forceinline__ float
+scaled (float power, ImgFftmagScale scale)
+{
+  switch (scale) {
+    case IMG_FFTMAG_LOG:
+      return __logf (1.f + square_root (power));
+    case IMG_FFTMAG_LINEAR:
+      return square_root (power);
+    case IMG_FFTMAG_POWER:
+      return power;
+    default: /* 10 log10 (x) = 10 log10 (2) log2 (x) */
+      return 3.0102999566f * __log2f (fmaxf (power, 1.f));
+  }
+}
+
+/* A range of the scale's units, as the value of black and a factor. */
+static __device__ __forceinline__ float2
+output_range (const Spectrum &spectrum, const Output &output)
+{
+  float low = output.range_min, high = output.range_max;
+
+  if (output.minmax) {
+    low = scaled (__int_as_float (spectrum.statistics->smallest),
+        output.scale);
+    high = scaled (__int_as_float (spectrum.statistics->largest),
+        output.scale);
+  }
+  return make_float2 (low,
+      high > low ? (output.white - output.black) / (high - low) : 0.f);
+}
+
+/* A row of output: components of which channel c is a colour where bit c of
+ * `colors` is set and else a copy of `src`. */
+template <typename T> struct OutputRow {
+  T *dst;
+  const T *src;
+  unsigned colors;
+};
+
+/* Writes pixels x..x + n - 1 of a row: pixel x + i is level[i * direction].
+ * All threads of the block share in it. */
+template <typename T, int Step>
+static __device__ void
+write_run (const OutputRow<T> &row, int x, int n, const T *level,
+    int direction)
+{
+  const int per_word = 4 / sizeof (T);
+  const int total = n * Step;
+  T *dst = row.dst + (size_t)x * Step;
+  const T *src = row.src + (size_t)x * Step;
+  const int skip = (int)((uintptr_t)dst & 3) / (int)sizeof (T);
+
+  for (int c0 = threadIdx.x * per_word - skip; c0 < total;
+       c0 += WRITE_THREADS * per_word) {
+    unsigned word = 0;
+
+#pragma unroll
+    for (int j = 0; j < per_word; j++) {
+      const int c = min (max (c0 + j, 0), total - 1);
+      const T value = Step < 4 || row.colors >> c % Step & 1
+          ? level[c / Step * direction]
+          : src[c];
+
+      word |= (unsigned)value << 8 * (int)sizeof (T) * j;
+    }
+    if (c0 >= 0 && c0 + per_word <= total) {
+      *(unsigned *)(dst + c0) = word;
+      continue;
+    }
+    for (int j = 0; j < per_word; j++)
+      if (c0 + j >= 0 && c0 + j < total)
+        dst[c0 + j] = (T)(word >> 8 * (int)sizeof (T) * j);
+  }
+}
+
+/* Writes levels of the elements u..u + n - 1 of row v where they belong. */
+template <typename T, int Step>
+static __device__ void
+write_levels (const Spectrum &spectrum, const Output &output, const T *level,
+    int u, int n, int v)
+{
+  const int width = spectrum.width, height = spectrum.height;
+  const int y = (v + output.shift_y) % height;
+  const int mirror_y = ((height - v) % height + output.shift_y) % height;
+  const int straight = min (n, width - output.shift_x - u); /* till the edge */
+  const int first = max (u, 1), end = min (u + n, (width + 1) / 2);
+
+  for (int p = 0; p < output.n_planes; p++) {
+    const OutputRow<T> row
+        = { (T *)(output.dst[p] + y * output.dst_stride[p]),
+            (const T *)(output.src + y * output.src_stride), output.colors };
+    const OutputRow<T> mirror
+        = { (T *)(output.dst[p] + mirror_y * output.dst_stride[p]),
+            (const T *)(output.src + mirror_y * output.src_stride),
+            output.colors };
+
+    if (straight > 0)
+      write_run<T, Step> (row, u + output.shift_x, straight, level, 1);
+    if (straight < n) /* only u = width / 2 of an even width */
+      write_run<T, Step> (row, u + straight + output.shift_x - width,
+          n - straight, level + straight, 1);
+    if (first < end)
+      write_run<T, Step> (mirror, output.origin - end + 1, end - first,
+          level + (end - 1 - u), -1);
+  }
+}
+
+template <typename T, int Step, bool Windowed>
+__global__ void __launch_bounds__ (WRITE_THREADS)
+write_kernel (const __grid_constant__ Spectrum spectrum,
+    const __grid_constant__ Output output)
+{
+  __shared__ T level[WRITE_SPAN];
+  const int u = blockIdx.x * WRITE_SPAN, v = blockIdx.y;
+  const int n = min (WRITE_SPAN, spectrum.half - u);
+  const float2 *data = spectrum.data + (size_t)v * spectrum.half + u;
+  float2 z[WRITE_SPAN / WRITE_THREADS];
+
+#pragma unroll
+  for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++)
+    if ((int)threadIdx.x + k * WRITE_THREADS < n)
+      z[k] = data[threadIdx.x + k * WRITE_THREADS];
+  const float2 range = output_range (spectrum, output);
+#pragma unroll
+  for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++) {
+    const int i = threadIdx.x + k * WRITE_THREADS;
+
+    if (i < n) {
+      const float power = power_of<Windowed> (spectrum, z[k], u + i, v);
+      const float value = (scaled (power, output.scale) - range.x) * range.y;
+
+      level[i] = (T)(img_round_clamp (value + output.black, output.black,
+                         output.white)
+          << output.shift);
+    }
+  }
+  __syncthreads ();
+  write_levels<T, Step> (spectrum, output, level, u, n, v);
+}
+
+/* State */
+
+/* The coefficients of a0 - a1 cos (2πn / (N - 1)) + a2 cos (4πn / (N - 1)). */
+static const double window_coefficients[N_WINDOWS][3]
+    = { { 0.5, 0.5, 0 }, { 0.54, 0.46, 0 }, { 0.42, 0.5, 0.08 } };
+
+/* Adds to (re, im) scale * the sum of exp (i a k) for k = 0..n - 1. */
+static void
+add_geometric (double *re, double *im, double scale, double angle, int n)
+{
+  const double a = remainder (angle, 2 * M_PI);
+  const double s = sin (a / 2);
+  const double r = fabs (s) < 1e-12 ? n : sin (n * a / 2) / s;
+
+  *re += scale * r * cos (a * (n - 1) / 2);
+  *im += scale * r * sin (a * (n - 1) / 2);
+}
+
+/* One row of a window, and `n_spectrum` elements of its transform. */
+static void
+make_window (const double *a, float *window, float2 *spectrum, int n,
+    int n_spectrum)
+{
+  const double step = n > 1 ? 2 * M_PI / (n - 1) : 0;
+
+  for (int i = 0; i < n; i++)
+    window[i] = n == 1
+        ? 1
+        : (float)(a[0] - a[1] * cos (step * i) + a[2] * cos (2 * step * i));
+  for (int k = 0; k < n_spectrum; k++) {
+    const double angle = -2 * M_PI * k / n;
+    double re = 0, im = 0;
+
+    add_geometric (&re, &im, n == 1 ? 1 : a[0], angle, n);
+    for (int sign = -1; n > 1 && sign <= 1; sign += 2) {
+      add_geometric (&re, &im, -a[1] / 2, angle + sign * step, n);
+      add_geometric (&re, &im, a[2] / 2, angle + sign * 2 * step, n);
+    }
+    spectrum[k] = make_float2 ((float)re, (float)im);
+  }
 }
 
 static void
-release (void *state)
+release (void *data)
 {
+  FftmagState *state = (FftmagState *)data;
+
+  if (!state)
+    return;
+  if (state->width > 0)
+    state->cufft->destroy (state->plan);
+  cudaFree (state->memory);
+  free (state);
 }
 
-const ImgOperation img_fftmag_cuda = { "fftmag", sizeof (ImgFftmagParams), false, prepare,
-  run, release };
+/* Where the parts of the block lie; returns its size. `memory` may be NULL. */
+static size_t
+lay_out (FftmagState *state, char *memory, int width, int height)
+{
+  const size_t align = 256;
+  const size_t half = width / 2 + 1, n = (size_t)width * height;
+  size_t offset = 0;
+  auto take = [&] (size_t bytes) {
+    char *part = memory + offset;
+
+    offset += (bytes + align - 1) / align * align;
+    return part;
+  };
+
+  state->statistics = (Statistics *)take (sizeof (Statistics));
+  for (int i = 0; i < N_WINDOWS; i++) {
+    state->window[i].x = (float *)take (width * sizeof (float));
+    state->window[i].y = (float *)take (height * sizeof (float));
+    state->window[i].spectrum_x = (float2 *)take (half * sizeof (float2));
+    state->window[i].spectrum_y = (float2 *)take (height * sizeof (float2));
+  }
+  state->spectrum = (float2 *)take (half * height * sizeof (float2));
+  state->input = (float *)take (n * sizeof (float));
+  return offset;
+}
+
+/* Fills the tables and zeroes the statistics: what lies before `spectrum`. */
+static bool
+fill_tables (FftmagState *state, int width, int height, ImgError *error)
+{
+  const size_t size = (char *)state->spectrum - state->memory;
+  char *host = (char *)calloc (1, size);
+  FftmagState tables = *state;
+  bool ok;
+
+  if (!host)
+    return img_fail (error, IMG_ERROR_NO_MEMORY, "fftmag: out of memory");
+  lay_out (&tables, host, width, height);
+  for (int i = 0; i < N_WINDOWS; i++) {
+    const WindowTables *window = &tables.window[i];
+
+    make_window (window_coefficients[i], (float *)window->x,
+        (float2 *)window->spectrum_x, width, width / 2 + 1);
+    make_window (window_coefficients[i], (float *)window->y,
+        (float2 *)window->spectrum_y, height, height);
+  }
+  ok = img_cuda_check (
+      cudaMemcpy (state->memory, host, size, cudaMemcpyHostToDevice),
+      "copying the window tables", error);
+  free (host);
+  return ok;
+}
+
+/* Makes the plan and the memory for a size. */
+static bool
+resize (FftmagState *state, int width, int height, ImgError *error)
+{
+  int device = 0, processors = 0;
+
+  if (state->width > 0)
+    state->cufft->destroy (state->plan);
+  state->width = state->height = 0;
+  cudaFree (state->memory);
+  state->memory = NULL;
+  if (!img_cuda_check (cudaGetDevice (&device), "finding the GPU", error)
+      || !img_cuda_check (cudaDeviceGetAttribute (&processors,
+                              cudaDevAttrMultiProcessorCount, device),
+          "reading the GPU's properties", error)
+      || !img_cuda_check (cudaMalloc (&state->memory,
+                              lay_out (state, NULL, width, height)),
+          "allocating the spectrum", error))
+    return false;
+  state->n_blocks = 4 * processors;
+  lay_out (state, state->memory, width, height);
+  if (!fill_tables (state, width, height, error)
+      || !img_cufft_check (
+          state->cufft->plan_2d (&state->plan, height, width, CUFFT_R2C),
+          "planning the transform", error))
+    return false;
+  state->width = width;
+  state->height = height;
+  return true;
+}
+
+static bool
+prepare (void **data, const ImgView *src, const ImgView *dst,
+    const void *params, ImgError *error)
+{
+  const ImgFftmagParams *p = (const ImgFftmagParams *)params;
+  FftmagState *state = (FftmagState *)*data;
+
+  if (!img_view_same_layout (src, dst))
+    return img_fail (error, IMG_ERROR_UNSUPPORTED,
+        "fftmag: source and destination differ in format or size");
+  if (!luma_fits (src) || !pointwise_fits (src))
+    return img_fail (error, IMG_ERROR_UNSUPPORTED,
+        "fftmag: no GPU version for this format");
+  if (p->normalize == IMG_FFTMAG_RANGE && !(p->range_min < p->range_max))
+    return img_fail (error, IMG_ERROR_SETTINGS,
+        "fftmag: range-min (%g) is not below range-max (%g)", p->range_min,
+        p->range_max);
+  if (!state) {
+    state = (FftmagState *)calloc (1, sizeof (*state));
+    if (!state)
+      return img_fail (error, IMG_ERROR_NO_MEMORY, "fftmag: out of memory");
+    *data = state;
+  }
+  state->cufft = img_cufft_load (error);
+  if (!state->cufft)
+    return false;
+  return (state->width == src->width && state->height == src->height)
+      || resize (state, src->width, src->height, error);
+}
+
+/* Run */
+
+static Spectrum
+make_spectrum (const FftmagState *state, const ImgView *view)
+{
+  const ImgLevels levels = img_view_levels (view);
+  Spectrum spectrum = {};
+
+  spectrum.data = state->spectrum;
+  spectrum.width = view->width;
+  spectrum.height = view->height;
+  spectrum.half = view->width / 2 + 1;
+  spectrum.black = (float)levels.black;
+  spectrum.unit = 255.f / (levels.white - levels.black);
+  spectrum.statistics = state->statistics;
+  return spectrum;
+}
+
+static Output
+make_output (const ImgView *src, const ImgView *dst,
+    const ImgFftmagParams *params)
+{
+  const ImgLevels levels = img_view_levels (dst);
+  Output output = {};
+
+  for (int i = 0; i < dst->n_planes; i++)
+    if (luma_is_source (dst, i)) {
+      output.dst[output.n_planes] = (unsigned char *)dst->plane[i].data;
+      output.dst_stride[output.n_planes++] = dst->plane[i].stride;
+    }
+  output.src = (const unsigned char *)src->plane[0].data;
+  output.src_stride = src->plane[0].stride;
+  for (int c = 0; c < dst->plane[0].channels; c++)
+    if (img_channel_is_color (dst->plane[0].channel[c]))
+      output.colors |= 1u << c;
+  output.shift_x = params->shift ? dst->width / 2 : 0;
+  output.shift_y = params->shift ? dst->height / 2 : 0;
+  output.origin = params->shift ? dst->width / 2 : dst->width;
+  output.black = levels.black;
+  output.white = levels.white;
+  output.shift = dst->shift;
+  output.scale = params->scale;
+  output.minmax = params->normalize == IMG_FFTMAG_MINMAX;
+  output.range_min = (float)params->range_min;
+  output.range_max = (float)params->range_max;
+  return output;
+}
+
+/* The blocks of ROW_THREADS_X columns by ROW_THREADS_Y * `rows` rows. */
+static dim3
+row_grid (int columns, int height, int rows)
+{
+  const int tile = ROW_THREADS_Y * rows;
+
+  return dim3 ((columns + ROW_THREADS_X - 1) / ROW_THREADS_X,
+      (height + tile - 1) / tile);
+}
+
+/* Passes 1 and 2. */
+template <bool Windowed>
+static bool
+load_luma (const FftmagState *state, const ImgView *src,
+    const Spectrum *spectrum, cudaStream_t stream, ImgError *error)
+{
+  const LumaPicture picture = luma_picture (src);
+
+  luma_dispatch (src, [&] (auto group) {
+    typedef decltype (group) Group;
+    const int groups = (src->width + Group::kPixels - 1) / Group::kPixels;
+    const int columns = (src->width + 3) / 4;
+
+    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream>>> (picture,
+        groups, state->statistics, spectrum->black);
+    forward_kernel<typename Group::Four, Windowed>
+        <<<row_grid (columns, src->height, FORWARD_ROWS),
+            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (picture,
+            state->input, state->statistics, spectrum->window);
+  });
+  return img_cuda_launched ("launching the fftmag input", error);
+}
+
+/* Pass 5, for the luma planes of a view. */
+template <bool Windowed>
+static void
+write_planes (const ImgView *view, const Spectrum &spectrum,
+    const Output &output, cudaStream_t stream)
+{
+  const dim3 grid ((spectrum.half + WRITE_SPAN - 1) / WRITE_SPAN,
+      spectrum.height);
+
+  luma_dispatch (view, [&] (auto group) {
+    typedef decltype (group) Group;
+
+    write_kernel<typename Group::Component, Group::kStep, Windowed>
+        <<<grid, WRITE_THREADS, 0, stream>>> (spectrum, output);
+  });
+}
+
+template <bool Windowed>
+static bool
+transform (const FftmagState *state, const ImgView *src, const ImgView *dst,
+    const ImgFftmagParams *params, cudaStream_t stream, ImgError *error)
+{
+  Spectrum spectrum = make_spectrum (state, src);
+  const Output output = make_output (src, dst, params);
+  const dim3 block (ROW_THREADS_X, ROW_THREADS_Y);
+
+  if (Windowed)
+    spectrum.window = state->window[params->window - IMG_FFTMAG_WINDOW_HANN];
+  if (!load_luma<Windowed> (state, src, &spectrum, stream, error)
+      || !img_cufft_check (state->cufft->set_stream (state->plan, stream),
+          "setting the stream of the transform", error)
+      || !img_cufft_check (state->cufft->exec_r2c (state->plan, state->input,
+                               state->spectrum),
+          "running the transform", error))
+    return false;
+  if (output.minmax)
+    extremes_kernel<Windowed>
+        <<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS), block, 0,
+            stream>>> (spectrum);
+  write_planes<Windowed> (dst, spectrum, output, stream);
+  return img_cuda_launched ("launching the fftmag output", error)
+      && pointwise_fill_others (src, dst, stream, error);
+}
+
+static bool
+run (void *data, const ImgView *src, const ImgView *dst, const void *params,
+    ImgStream stream, ImgError *error)
+{
+  const FftmagState *state = (const FftmagState *)data;
+  const ImgFftmagParams *p = (const ImgFftmagParams *)params;
+
+  return p->window == IMG_FFTMAG_WINDOW_NONE
+      ? transform<false> (state, src, dst, p, stream, error)
+      : transform<true> (state, src, dst, p, stream, error);
+}
+
+extern "C" const ImgOperation img_fftmag_cuda = { "fftmag",
+  sizeof (ImgFftmagParams), true, prepare, run, release };

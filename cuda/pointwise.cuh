@@ -15,8 +15,8 @@
 
 #include <stdint.h>
 
+#include "arith.h"
 #include "check.h"
-#include "image.h"
 
 #define POINTWISE_THREADS_X 64
 #define POINTWISE_THREADS_Y 4
@@ -234,17 +234,46 @@ pointwise_fits (const ImgView *view)
   return true;
 }
 
-/* Leaves words as they are: copies planes. */
-struct PointwiseCopy {
+/* Keeps some bits and sets others: copies alpha and makes chroma neutral. */
+struct PointwiseSet {
+  unsigned keep, set;
+
   __device__ void
   begin ()
   {
   }
+
   __device__ unsigned
   operator() (unsigned word) const
   {
-    return word;
+    return (word & keep) | set;
   }
 };
+
+/* Fills chroma planes with neutral and copies alpha planes: those that an
+ * operation on luma does not write. */
+static inline bool
+pointwise_fill_others (const ImgView *src, const ImgView *dst, ImgStream stream,
+    ImgError *error)
+{
+  PointwiseJob<PointwiseSet> job = {};
+
+  for (int i = 1; i < src->n_planes; i++) {
+    const ImgPlane *plane = &src->plane[i];
+    const unsigned neutral = (unsigned)img_view_levels (src).neutral
+        << src->shift;
+    const unsigned value[IMG_MAX_CHANNELS]
+        = { neutral, neutral, neutral, neutral };
+    const PointwiseSet copy = { ~0u, 0 };
+    const PointwiseSet fill = { 0, pointwise_lanes (src, plane, value) };
+
+    if (img_channel_is_chroma (plane->channel[0]))
+      pointwise_add (&job, src, dst, i, fill);
+    else if (!img_channel_is_color (plane->channel[0])
+        && dst->plane[i].data != plane->data)
+      pointwise_add (&job, src, dst, i, copy);
+  }
+  return pointwise_run (&job, stream, "launching a fill of planes", error);
+}
 
 #endif
