@@ -1,0 +1,376 @@
+/*
+ * The half of GstCudaFilter that talks with the neighbours: caps in both
+ * memories, and who allocates what.
+ *
+ * The rule for the memory that goes out: device memory toward a peer that
+ * names CUDAMemory; toward any other peer the memory of the input, or what
+ * the peer can take.
+ */
+#include "gstcudafilter.h"
+
+GST_DEBUG_CATEGORY_EXTERN (gst_cuda_filter_debug);
+#define GST_CAT_DEFAULT gst_cuda_filter_debug
+
+static gpointer parent_class;
+
+/* caps */
+
+/* All formats of the operations; xRGB and xBGR are not among those of
+ * GStreamer's CUDA memory. */
+static void
+gst_cuda_filter_add_formats (GstStructure * structure, gboolean device)
+{
+  GValue formats = G_VALUE_INIT, name = G_VALUE_INIT;
+  const ImgFormat *format;
+
+  g_value_init (&formats, GST_TYPE_LIST);
+  for (gint i = 0; (format = img_format_at (i)); i++) {
+    if (device && format->name[0] == 'x')
+      continue;
+    g_value_init (&name, G_TYPE_STRING);
+    g_value_set_static_string (&name, format->name);
+    gst_value_list_append_and_take_value (&formats, &name);
+  }
+  gst_structure_take_value (structure, "format", &formats);
+}
+
+static GstCaps *
+gst_cuda_filter_template_caps (void)
+{
+  GstCaps *caps = gst_caps_from_string ("video/x-raw("
+      GST_CUDA_FILTER_MEMORY_FEATURE "), width = (int) [ 1, max ], "
+      "height = (int) [ 1, max ], framerate = (fraction) [ 0, max ]; "
+      "video/x-raw, width = (int) [ 1, max ], height = (int) [ 1, max ], "
+      "framerate = (fraction) [ 0, max ]");
+
+  gst_cuda_filter_add_formats (gst_caps_get_structure (caps, 0), TRUE);
+  gst_cuda_filter_add_formats (gst_caps_get_structure (caps, 1), FALSE);
+  return caps;
+}
+
+static gboolean
+gst_cuda_filter_features_are_device (const GstCapsFeatures * features)
+{
+  return features && !gst_caps_features_is_any (features)
+      && gst_caps_features_contains (features, GST_CUDA_FILTER_MEMORY_FEATURE);
+}
+
+static gboolean
+gst_cuda_filter_caps_are_device (const GstCaps * caps)
+{
+  return gst_cuda_filter_features_are_device (gst_caps_get_features (caps, 0));
+}
+
+/* The structures of `caps` with their memory replaced. */
+static GstCaps *
+gst_cuda_filter_caps_in_memory (const GstCaps * caps, gboolean device)
+{
+  GstCaps *result = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (result); i++)
+    gst_caps_set_features (result, i, device
+        ? gst_caps_features_new (GST_CUDA_FILTER_MEMORY_FEATURE, NULL)
+        : gst_caps_features_new_empty ());
+  return result;
+}
+
+/* Whether caps in device memory can be offered: before the backend is chosen
+ * everything is. */
+gboolean
+gst_cuda_filter_uses_device (GstCudaFilter * self)
+{
+  GstCudaFilterBackend backend;
+
+  if (self->operation)
+    return self->operation == GST_CUDA_FILTER_GET_CLASS (self)->cuda;
+  GST_OBJECT_LOCK (self);
+  backend = self->backend;
+  GST_OBJECT_UNLOCK (self);
+  return backend != GST_CUDA_FILTER_BACKEND_CPU;
+}
+
+static GstCaps *
+gst_cuda_filter_transform_caps (GstBaseTransform * trans,
+    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+{
+  gboolean device = gst_cuda_filter_uses_device (GST_CUDA_FILTER (trans));
+  GstCaps *result = gst_caps_new_empty (), *template, *other;
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++) {
+    GstCaps *one = gst_caps_copy_nth (caps, i);
+    gboolean in_device = gst_cuda_filter_caps_are_device (one);
+
+    /* its own memory first, so that this is what a peer that does not care
+     * gets; the other one after it */
+    if (device || !in_device) {
+      result = gst_caps_merge (result, gst_caps_ref (one));
+      if (device)
+        result = gst_caps_merge (result,
+            gst_cuda_filter_caps_in_memory (one, !in_device));
+    }
+    gst_caps_unref (one);
+  }
+  template = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK
+      ? GST_BASE_TRANSFORM_SRC_PAD (trans)
+      : GST_BASE_TRANSFORM_SINK_PAD (trans));
+  other = gst_caps_intersect_full (result, template, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (result);
+  gst_caps_unref (template);
+  if (filter) {
+    result = gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (other);
+    return result;
+  }
+  return other;
+}
+
+/* True if the peer of `pad` names device memory itself. */
+static gboolean
+gst_cuda_filter_peer_names_device (GstPad * pad)
+{
+  GstCaps *caps = gst_pad_peer_query_caps (pad, NULL);
+  gboolean named = FALSE;
+
+  for (guint i = 0; !named && i < gst_caps_get_size (caps); i++)
+    named = gst_cuda_filter_features_are_device (gst_caps_get_features (caps,
+            i));
+  gst_caps_unref (caps);
+  return named;
+}
+
+static GstCaps *
+gst_cuda_filter_fixate_caps (GstBaseTransform * trans,
+    GstPadDirection direction, GstCaps * caps, GstCaps * othercaps)
+{
+  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD (trans)
+      : GST_BASE_TRANSFORM_SINK_PAD (trans);
+  gboolean device = gst_cuda_filter_caps_are_device (caps)
+      || gst_cuda_filter_peer_names_device (pad);
+
+  for (guint i = 0; i < gst_caps_get_size (othercaps); i++)
+    if (gst_cuda_filter_features_are_device (gst_caps_get_features (othercaps,
+                i)) == device) {
+      GstCaps *chosen = gst_caps_copy_nth (othercaps, i);
+
+      gst_caps_unref (othercaps);
+      return gst_caps_fixate (chosen);
+    }
+  return gst_caps_fixate (othercaps);
+}
+
+static gboolean
+gst_cuda_filter_get_unit_size (GstBaseTransform * trans, GstCaps * caps,
+    gsize * size)
+{
+  GstVideoInfo info;
+
+  if (!gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  *size = GST_VIDEO_INFO_SIZE (&info);
+  return TRUE;
+}
+
+static gboolean
+gst_cuda_filter_set_caps (GstBaseTransform * trans, GstCaps * incaps,
+    GstCaps * outcaps)
+{
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+
+  if (!gst_video_info_from_caps (&self->in_info, incaps)
+      || !gst_video_info_from_caps (&self->out_info, outcaps))
+    return FALSE;
+  self->in_device = gst_cuda_filter_caps_are_device (incaps);
+  self->out_device = gst_cuda_filter_caps_are_device (outcaps);
+  return TRUE;
+}
+
+/* allocation */
+
+void
+gst_cuda_filter_set_pool (GstCudaFilter * self, GstBufferPool * pool)
+{
+  if (pool)
+    gst_object_ref (pool);
+  if (self->pool) {
+    gst_buffer_pool_set_active (self->pool, FALSE);
+    gst_object_unref (self->pool);
+  }
+  self->pool = pool;
+}
+
+/* A pool for frames of `caps`, not active. System memory is page-locked where a
+ * GPU copies to and from it, and keeps to the default strides unless
+ * `video_meta` says that the other side reads the GstVideoMeta. */
+static GstBufferPool *
+gst_cuda_filter_new_pool (GstCudaFilter * self, GstCaps * caps,
+    gboolean device, gboolean video_meta, guint * size, guint min, guint max)
+{
+  GstBufferPool *pool;
+  GstStructure *config;
+  GstAllocator *allocator = NULL;
+
+  if (device)
+    return gst_cuda_filter_device_new_pool (self->device, caps, size, min,
+        max);
+  pool = gst_video_buffer_pool_new ();
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, *size, min, max);
+  if (gst_cuda_filter_uses_device (self))
+    allocator = gst_cuda_filter_device_new_host_allocator (self->device);
+  if (allocator)
+    gst_buffer_pool_config_set_allocator (config, allocator, NULL);
+  if (video_meta)
+    gst_buffer_pool_config_add_option (config,
+        GST_BUFFER_POOL_OPTION_VIDEO_META);
+  gst_clear_object (&allocator);
+  if (!gst_buffer_pool_set_config (pool, config))
+    gst_clear_object (&pool);
+  return pool;
+}
+
+gboolean
+gst_cuda_filter_make_pool (GstCudaFilter * self, GstCaps * caps)
+{
+  guint size = (guint) GST_VIDEO_INFO_SIZE (&self->out_info);
+  GstBufferPool *pool = gst_cuda_filter_new_pool (self, caps,
+      self->out_device, FALSE, &size, 0, 0);
+
+  if (!pool || !gst_buffer_pool_set_active (pool, TRUE)) {
+    gst_clear_object (&pool);
+    return FALSE;
+  }
+  gst_cuda_filter_set_pool (self, pool);
+  gst_object_unref (pool);
+  return TRUE;
+}
+
+/* What upstream may allocate its frames from. */
+static gboolean
+gst_cuda_filter_propose_allocation (GstBaseTransform * trans,
+    GstQuery * decide_query, GstQuery * query)
+{
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  GstBufferPool *pool;
+  GstVideoInfo info;
+  GstCaps *caps;
+  guint size;
+
+  if (!GST_BASE_TRANSFORM_CLASS (parent_class)->propose_allocation (trans,
+          decide_query, query))
+    return FALSE;
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps || !gst_video_info_from_caps (&info, caps))
+    return FALSE;
+  gst_query_add_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL);
+  gst_query_add_allocation_meta (query, GST_VIDEO_CROP_META_API_TYPE, NULL);
+  if (!gst_cuda_filter_uses_device (self)
+      || gst_query_get_n_allocation_pools (query) > 0)
+    return TRUE;
+  size = (guint) GST_VIDEO_INFO_SIZE (&info);
+  pool = gst_cuda_filter_new_pool (self, caps,
+      gst_cuda_filter_caps_are_device (caps), FALSE, &size, 0, 0);
+  if (!pool)
+    return FALSE;
+  gst_query_add_allocation_pool (query, pool, size, 0, 0);
+  gst_object_unref (pool);
+  return TRUE;
+}
+
+/* Downstream's pool, if it fits the memory that goes out and takes our caps. */
+static GstBufferPool *
+gst_cuda_filter_get_peer_pool (GstCudaFilter * self, GstQuery * query,
+    GstCaps * caps, guint * size, guint * min, guint * max)
+{
+  GstBufferPool *pool = NULL;
+  GstStructure *config;
+
+  *size = (guint) GST_VIDEO_INFO_SIZE (&self->out_info);
+  *min = *max = 0;
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_parse_nth_allocation_pool (query, 0, &pool, size, min, max);
+  if (!pool)
+    return NULL;
+  config = gst_buffer_pool_get_config (pool);
+  gst_buffer_pool_config_set_params (config, caps, *size, *min, *max);
+  if (gst_buffer_pool_set_config (pool, config) && (!self->out_device
+          || gst_cuda_filter_device_adopt_pool (self->device, pool)))
+    return pool;
+  gst_object_unref (pool);
+  return NULL;
+}
+
+/* The base class would take stream and allocator out of the configuration of
+ * the pool, so its own version does not run. */
+static gboolean
+gst_cuda_filter_decide_allocation (GstBaseTransform * trans, GstQuery * query)
+{
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  GstBufferPool *pool;
+  GstCaps *caps;
+  guint size, min, max;
+
+  gst_query_parse_allocation (query, &caps, NULL);
+  if (!caps)
+    return FALSE;
+  pool = gst_cuda_filter_get_peer_pool (self, query, caps, &size, &min, &max);
+  if (!pool)
+    pool = gst_cuda_filter_new_pool (self, caps, self->out_device,
+        gst_query_find_allocation_meta (query, GST_VIDEO_META_API_TYPE, NULL),
+        &size, min, max);
+  if (!pool) {
+    GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
+        ("No memory for output frames."), ("no pool for %" GST_PTR_FORMAT,
+            caps));
+    return FALSE;
+  }
+  gst_cuda_filter_set_pool (self, pool);
+  if (gst_query_get_n_allocation_pools (query) > 0)
+    gst_query_set_nth_allocation_pool (query, 0, pool, size, min, max);
+  else
+    gst_query_add_allocation_pool (query, pool, size, min, max);
+  gst_object_unref (pool);
+  return TRUE;
+}
+
+/* metas */
+
+/* A crop rectangle goes when the output is the cropped picture; the base class
+ * already keeps those that describe memory. */
+static gboolean
+gst_cuda_filter_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf,
+    GstMeta * meta, GstBuffer * inbuf)
+{
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  const GstVideoMeta *video;
+
+  if (meta->info->api != GST_VIDEO_CROP_META_API_TYPE)
+    return TRUE;
+  video = gst_buffer_get_video_meta (inbuf);
+  return !video || (video->width == (guint) GST_VIDEO_INFO_WIDTH
+      (&self->in_info)
+      && video->height == (guint) GST_VIDEO_INFO_HEIGHT (&self->in_info));
+}
+
+void
+gst_cuda_filter_class_init_negotiation (GstCudaFilterClass * klass)
+{
+  GstElementClass *element_class = GST_ELEMENT_CLASS (klass);
+  GstBaseTransformClass *trans_class = GST_BASE_TRANSFORM_CLASS (klass);
+  GstCaps *caps = gst_cuda_filter_template_caps ();
+
+  parent_class = g_type_class_peek_parent (klass);
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("sink", GST_PAD_SINK, GST_PAD_ALWAYS, caps));
+  gst_element_class_add_pad_template (element_class,
+      gst_pad_template_new ("src", GST_PAD_SRC, GST_PAD_ALWAYS, caps));
+  gst_caps_unref (caps);
+
+  trans_class->passthrough_on_same_caps = FALSE;
+  trans_class->transform_caps = gst_cuda_filter_transform_caps;
+  trans_class->fixate_caps = gst_cuda_filter_fixate_caps;
+  trans_class->get_unit_size = gst_cuda_filter_get_unit_size;
+  trans_class->set_caps = gst_cuda_filter_set_caps;
+  trans_class->propose_allocation = gst_cuda_filter_propose_allocation;
+  trans_class->decide_allocation = gst_cuda_filter_decide_allocation;
+  trans_class->transform_meta = gst_cuda_filter_transform_meta;
+}
