@@ -32,7 +32,7 @@ gst_cuda_compat_alloc (GstCudaAllocator * allocator, GstCudaContext * context,
 static inline void
 gst_cuda_compat_set_need_sync (GstMemory * mem)
 {
-  GST_MEMORY_FLAG_SET (mem, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
+  GST_MINI_OBJECT_FLAG_SET (mem, GST_CUDA_MEMORY_TRANSFER_NEED_SYNC);
 }
 
 #else

@@ -610,7 +610,7 @@ gst_cuda_filter_prepare_output_buffer (GstBaseTransform * trans,
     *outbuf = inbuf;
     return GST_FLOW_OK;
   }
-  if (!self->pool) {
+  if (!self->pool || !gst_buffer_pool_set_active (self->pool, TRUE)) {
     GST_ELEMENT_ERROR (self, RESOURCE, NO_SPACE_LEFT,
         ("No memory for output frames."), (NULL));
     return GST_FLOW_ERROR;
@@ -642,6 +642,16 @@ gst_cuda_filter_transform (GstBaseTransform * trans, GstBuffer * inbuf,
 
 /* start and stop */
 
+/* The text stands twice because gst-launch-1.0 prints only the second. */
+static void
+gst_cuda_filter_post_backend (GstCudaFilter * self, const gchar * backend,
+    const gchar * reason)
+{
+  GST_ELEMENT_INFO (self, RESOURCE, SETTINGS,
+      ("Running on %s%s.", backend, reason),
+      ("Running on %s%s.", backend, reason));
+}
+
 /* Opens the GPU. If there is none, `auto` takes the CPU and says so. */
 static gboolean
 gst_cuda_filter_open (GstCudaFilter * self, GstCudaFilterBackend backend,
@@ -654,8 +664,7 @@ gst_cuda_filter_open (GstCudaFilter * self, GstCudaFilterBackend backend,
   if (gst_cuda_filter_device_open (self->device, device_id, &error)) {
     self->operation = klass->cuda;
     name = gst_cuda_filter_device_describe (self->device);
-    GST_ELEMENT_INFO (self, RESOURCE, SETTINGS, ("Running on %s.", name),
-        (NULL));
+    gst_cuda_filter_post_backend (self, name, "");
     g_free (name);
     return TRUE;
   }
@@ -664,8 +673,7 @@ gst_cuda_filter_open (GstCudaFilter * self, GstCudaFilterBackend backend,
     return FALSE;
   }
   self->operation = klass->cpu;
-  GST_ELEMENT_INFO (self, RESOURCE, SETTINGS,
-      ("Running on the CPU: %s.", error.text), (NULL));
+  gst_cuda_filter_post_backend (self, "the CPU: ", error.text);
   return TRUE;
 }
 

@@ -138,7 +138,7 @@ void gst_cuda_filter_post_error (GstCudaFilter * self, const ImgError * error);
 void gst_cuda_filter_class_init_negotiation (GstCudaFilterClass * klass);
 gboolean gst_cuda_filter_uses_device (GstCudaFilter * self);
 
-/* Makes the element's output pool for `caps` anew and starts it. */
+/* Makes the element's output pool for `caps` anew. */
 gboolean gst_cuda_filter_make_pool (GstCudaFilter * self, GstCaps * caps);
 
 /* Replaces the output pool; NULL: none. Takes a reference of its own. */

@@ -235,10 +235,8 @@ gst_cuda_filter_make_pool (GstCudaFilter * self, GstCaps * caps)
   GstBufferPool *pool = gst_cuda_filter_new_pool (self, caps,
       self->out_device, FALSE, &size, 0, 0);
 
-  if (!pool || !gst_buffer_pool_set_active (pool, TRUE)) {
-    gst_clear_object (&pool);
+  if (!pool)
     return FALSE;
-  }
   gst_cuda_filter_set_pool (self, pool);
   gst_object_unref (pool);
   return TRUE;
