@@ -98,6 +98,21 @@ struct _GstCudaFilterClass {
    * without it, what the operation says. */
   gboolean (*can_work_in_place) (gconstpointer params);
 
+  /* For elements that change format or size: takes out of `structure`, which
+   * one pad has, what the other pad may have differently. Optional. */
+  void (*relax) (GstCudaFilter * self, GstPadDirection direction,
+      GstStructure * structure);
+
+  /* For the same: fixates `structure` of the other pad by `caps`, which are
+   * fixed and on the pad of `direction`. Optional. */
+  void (*fixate) (GstCudaFilter * self, GstPadDirection direction,
+      GstCaps * caps, GstStructure * structure);
+
+  /* For the same: what becomes of `meta` in `outbuf`; TRUE: it is copied as it
+   * is. Optional. */
+  gboolean (*transform_meta) (GstCudaFilter * self, GstBuffer * outbuf,
+      GstMeta * meta, GstBuffer * inbuf);
+
   /* Reads results of the last frame from `state` of `operation`. Called under
    * the state lock, when a property is read and before the state goes.
    * Optional. */

@@ -89,38 +89,64 @@ gst_cuda_filter_uses_device (GstCudaFilter * self)
   return backend != GST_CUDA_FILTER_BACKEND_CPU;
 }
 
+/* The structures of `caps` as the subclass can make them on the other pad. */
 static GstCaps *
-gst_cuda_filter_transform_caps (GstBaseTransform * trans,
-    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+gst_cuda_filter_relax_caps (GstCudaFilter * self, GstPadDirection direction,
+    const GstCaps * caps)
 {
-  gboolean device = gst_cuda_filter_uses_device (GST_CUDA_FILTER (trans));
-  GstCaps *result = gst_caps_new_empty (), *template, *other;
+  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
+  GstCaps *result = gst_caps_copy (caps);
+
+  for (guint i = 0; i < gst_caps_get_size (result); i++)
+    klass->relax (self, direction, gst_caps_get_structure (result, i));
+  return result;
+}
+
+/* All that the other pad can have, best first: the same memory before the
+ * other one, so that this is what a peer that does not care gets, and no
+ * change of format or size before any. */
+static GstCaps *
+gst_cuda_filter_other_caps (GstCudaFilter * self, GstPadDirection direction,
+    const GstCaps * caps)
+{
+  gboolean device = gst_cuda_filter_uses_device (self);
+  GstCaps *result = gst_caps_new_empty ();
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     GstCaps *one = gst_caps_copy_nth (caps, i);
     gboolean in_device = gst_cuda_filter_caps_are_device (one);
 
-    /* its own memory first, so that this is what a peer that does not care
-     * gets; the other one after it */
-    if (device || !in_device) {
-      result = gst_caps_merge (result, gst_caps_ref (one));
-      if (device)
-        result = gst_caps_merge (result,
-            gst_cuda_filter_caps_in_memory (one, !in_device));
-    }
-    gst_caps_unref (one);
+    if (device)
+      gst_caps_append (one, gst_cuda_filter_caps_in_memory (one, !in_device));
+    if (device || !in_device)
+      result = gst_caps_merge (result, one);
+    else
+      gst_caps_unref (one);
   }
-  template = gst_pad_get_pad_template_caps (direction == GST_PAD_SINK
-      ? GST_BASE_TRANSFORM_SRC_PAD (trans)
-      : GST_BASE_TRANSFORM_SINK_PAD (trans));
-  other = gst_caps_intersect_full (result, template, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref (result);
+  if (GST_CUDA_FILTER_GET_CLASS (self)->relax)
+    result = gst_caps_merge (result,
+        gst_cuda_filter_relax_caps (self, direction, result));
+  return result;
+}
+
+static GstCaps *
+gst_cuda_filter_transform_caps (GstBaseTransform * trans,
+    GstPadDirection direction, GstCaps * caps, GstCaps * filter)
+{
+  GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD (trans)
+      : GST_BASE_TRANSFORM_SINK_PAD (trans);
+  GstCaps *template = gst_pad_get_pad_template_caps (pad);
+  GstCaps *other = gst_cuda_filter_other_caps (GST_CUDA_FILTER (trans),
+      direction, caps);
+  GstCaps *result =
+      gst_caps_intersect_full (other, template, GST_CAPS_INTERSECT_FIRST);
+
+  gst_caps_unref (other);
   gst_caps_unref (template);
-  if (filter) {
-    result = gst_caps_intersect_full (filter, other, GST_CAPS_INTERSECT_FIRST);
-    gst_caps_unref (other);
+  if (!filter)
     return result;
-  }
+  other = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
+  gst_caps_unref (result);
   return other;
 }
 
@@ -138,23 +164,40 @@ gst_cuda_filter_peer_names_device (GstPad * pad)
   return named;
 }
 
+/* The first structure of `caps` in the memory wished for, else the first of
+ * all. Takes `caps`. */
+static GstCaps *
+gst_cuda_filter_choose_memory (GstCaps * caps, gboolean device)
+{
+  GstCaps *chosen;
+  guint i, n = gst_caps_get_size (caps);
+
+  for (i = 0; i < n; i++)
+    if (gst_cuda_filter_features_are_device (gst_caps_get_features (caps, i))
+        == device)
+      break;
+  chosen = gst_caps_copy_nth (caps, i < n ? i : 0);
+  gst_caps_unref (caps);
+  return chosen;
+}
+
 static GstCaps *
 gst_cuda_filter_fixate_caps (GstBaseTransform * trans,
     GstPadDirection direction, GstCaps * caps, GstCaps * othercaps)
 {
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD (trans)
       : GST_BASE_TRANSFORM_SINK_PAD (trans);
-  gboolean device = gst_cuda_filter_caps_are_device (caps)
-      || gst_cuda_filter_peer_names_device (pad);
 
-  for (guint i = 0; i < gst_caps_get_size (othercaps); i++)
-    if (gst_cuda_filter_features_are_device (gst_caps_get_features (othercaps,
-                i)) == device) {
-      GstCaps *chosen = gst_caps_copy_nth (othercaps, i);
-
-      gst_caps_unref (othercaps);
-      return gst_caps_fixate (chosen);
-    }
+  if (gst_caps_is_empty (othercaps))
+    return othercaps;
+  othercaps = gst_cuda_filter_choose_memory (othercaps,
+      gst_cuda_filter_caps_are_device (caps)
+      || gst_cuda_filter_peer_names_device (pad));
+  if (klass->fixate)
+    klass->fixate (self, direction, caps, gst_caps_get_structure (othercaps,
+            0));
   return gst_caps_fixate (othercaps);
 }
 
@@ -339,14 +382,15 @@ gst_cuda_filter_transform_meta (GstBaseTransform * trans, GstBuffer * outbuf,
     GstMeta * meta, GstBuffer * inbuf)
 {
   GstCudaFilter *self = GST_CUDA_FILTER (trans);
-  const GstVideoMeta *video;
+  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
+  const GstVideoMeta *video = gst_buffer_get_video_meta (inbuf);
 
-  if (meta->info->api != GST_VIDEO_CROP_META_API_TYPE)
-    return TRUE;
-  video = gst_buffer_get_video_meta (inbuf);
-  return !video || (video->width == (guint) GST_VIDEO_INFO_WIDTH
-      (&self->in_info)
-      && video->height == (guint) GST_VIDEO_INFO_HEIGHT (&self->in_info));
+  if (meta->info->api == GST_VIDEO_CROP_META_API_TYPE && video
+      && (video->width != (guint) GST_VIDEO_INFO_WIDTH (&self->in_info)
+          || video->height != (guint) GST_VIDEO_INFO_HEIGHT (&self->in_info)))
+    return FALSE;
+  return !klass->transform_meta
+      || klass->transform_meta (self, outbuf, meta, inbuf);
 }
 
 void
