@@ -15,13 +15,15 @@
 extern "C" {
 #endif
 
-/* Parameters in the units of a view's depth (before its shift). */
+/* Parameters in the units of a view's depth (before its shift). A value v
+ * becomes v & keep | set of the side of the level on which it is. */
 typedef struct {
-  ImgThresholdType type;
-  int level;  /* FIXED: above is value > level */
-  int high;   /* what the binary types write */
+  int level;     /* FIXED: above is value > level */
+  int offset;    /* ADAPTIVE: above is value > mean - offset */
+  bool truncate; /* above gives the level itself, but not less than black */
   int black;
-  int offset; /* ADAPTIVE: above is value > mean - offset */
+  unsigned keep_above, set_above;
+  unsigned keep_below, set_below;
 } ImgThresholdRule;
 
 /* Checks what prepare must check, on either backend. */
@@ -39,25 +41,18 @@ bool img_threshold_uses_luma (const ImgView *view,
 /* `level` of the view's depth on the 8-bit scale. */
 double img_threshold_unscale (const ImgView *view, int level);
 
-/* The result for one value; `level` is rule->level, or of the picture or
- * pixel, and may lie outside of the range of values. */
+/* The result for one value; `level` is rule->level, or that of the picture or
+ * the pixel, and may be outside of the range of values (-1: all are above). */
 IMG_INLINE int
 img_threshold_apply (const ImgThresholdRule *rule, int value, int level)
 {
-  const bool above = value > level;
+  const int floor = level > rule->black ? level : rule->black;
+  const unsigned v = (unsigned) value;
+  const unsigned above = (v & rule->keep_above)
+      | (rule->truncate ? (unsigned) floor : rule->set_above);
+  const unsigned below = (v & rule->keep_below) | rule->set_below;
 
-  switch (rule->type) {
-    case IMG_THRESHOLD_BINARY:
-      return above ? rule->high : rule->black;
-    case IMG_THRESHOLD_BINARY_INV:
-      return above ? rule->black : rule->high;
-    case IMG_THRESHOLD_TRUNC:
-      return above ? (level > rule->black ? level : rule->black) : value;
-    case IMG_THRESHOLD_TOZERO:
-      return above ? value : rule->black;
-    default:
-      return above ? rule->black : value;
-  }
+  return (int) (value > level ? above : below);
 }
 
 /*
@@ -116,7 +111,7 @@ img_otsu_recurrence (const unsigned *histogram, unsigned n, uint64_t s)
   for (int i = 0; i < 256; i++) {
     const double p = histogram[i] * scale, before = mu1 * q1;
 
-    q1 += p;
+    q1 = img_multiply_add (histogram[i], scale, q1);
     mu1 = before;
     const double q2 = 1 - q1;
     if (fmin (q1, q2) < epsilon || fmax (q1, q2) > 1 - epsilon)
@@ -178,7 +173,7 @@ img_triangle_distance (const ImgTriangle *triangle, int position,
 }
 
 /* The level, from the first position with the largest distance above 0 (or
- * `begin` if there is none). */
+ * `begin` if there is none). -1 for a flat picture of level 1, as OpenCV. */
 IMG_INLINE int
 img_triangle_level (const ImgTriangle *triangle, int position)
 {
