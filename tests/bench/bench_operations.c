@@ -317,6 +317,7 @@ main (int argc, char **argv)
   if (!parse_options (&argc, &argv))
     return 2;
   bench.on_gpu = !option_backend || strcmp (option_backend, "cpu") != 0;
+  setvbuf (stdout, NULL, _IOLBF, 0);
   bench.timer = bench.on_gpu ? &bench_timer_cuda : &bench_timer_cpu;
   if (!bench.timer->open (&bench.machine, &error)) {
     g_printerr ("bench_operations: %s\n", error.text);
