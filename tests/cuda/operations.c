@@ -51,17 +51,6 @@ static const TestField threshold_fields[] = {
   END
 };
 
-/* Integers, but for the mean of the Gaussian block: where the two versions
- * round it to different sides, pixels at the threshold fall to either side. */
-static TestTolerance
-threshold_backends (const void *params, const ImgView *src)
-{
-  if (((const ImgThresholdParams *) params)->method
-      == IMG_THRESHOLD_ADAPTIVE_GAUSSIAN)
-    return (TestTolerance) { 255, 0.002 };
-  return (TestTolerance) { 0, 0 };
-}
-
 /* The methods other than FIXED and OTSU work in steps of the depth. */
 static TestTolerance
 threshold_depths (const void *params)
@@ -213,7 +202,6 @@ static const TestOperation rows[] = {
       .depths = invert_depths,
       .filters_alpha = invert_filters_alpha },
   { "threshold", threshold_fields,
-      .backends = threshold_backends,
       .depths = threshold_depths,
       .is_gray = threshold_is_gray,
       .in_place = threshold_in_place,

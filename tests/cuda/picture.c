@@ -186,6 +186,13 @@ typedef struct {
 } Painter;
 
 static int
+near (int value, int distance, int max, TestRandom *random)
+{
+  value += random_below (random, 2 * distance + 1) - distance;
+  return CLAMP (value, 0, max);
+}
+
+static int
 paint (const Painter *p, int x, int y, int channel, TestRandom *random)
 {
   switch (p->fill) {
@@ -203,7 +210,7 @@ paint (const Painter *p, int x, int y, int channel, TestRandom *random)
       return (int) ((3ll * x + 2ll * y + 40 * channel) * (p->max / 255)
           % (p->max + 1));
     case FILL_FLAT_NOISE:
-      return CLAMP (p->low + random_below (random, 5) - 2, 0, p->max);
+      return near (p->low, 2, p->max, random);
     default:
       return random_below (random, p->max + 1);
   }

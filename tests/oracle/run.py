@@ -1,5 +1,6 @@
 """Runs the named test modules of this folder: one line per test, and at the
 end `N passed, N failed, N skipped`. Exits with 77 when nothing ran."""
+import os
 import sys
 import unittest
 
@@ -54,6 +55,8 @@ class Result(unittest.TestResult):
 
 
 def main():
+    if 'IMG_ORACLE_LIBRARY' not in os.environ:
+        return 'IMG_ORACLE_LIBRARY must name libimgoracle.so'
     result = Result()
     try:
         import cv2, numpy, skimage  # noqa: E401,F401
