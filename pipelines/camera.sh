@@ -35,12 +35,13 @@ if [ -n "$device" ]; then
   source=(v4l2src device="$device")
 else
   say "No camera: a live test picture"
-  source=(videotestsrc is-live=true pattern=ball ! video/x-raw,width=1280,height=720,framerate=30/1)
+  source=(videotestsrc is-live=true pattern=ball
+    ! 'video/x-raw,width=1280,height=720,framerate=30/1')
 fi
 
 # cudagaussian takes noise away, cudasobel finds edges. On a GPU, frames go up
 # once before the first and come down once after the second.
 # shellcheck disable=SC2086
-exec timeout --signal=INT --preserve-status "${seconds:-0}" \
+exec timeout --foreground --signal=INT --preserve-status "${seconds:-0}" \
   "$BUILD/pipelines/launch" "${source[@]}" ! videoconvert ! queue \
   ! cudagaussian kernel-width=5 ! cudasobel ! identity name=frames ! $sink

@@ -126,7 +126,8 @@ do_video () {
   note_backend
   keep "$source" filtered.mp4 || fail "$source" "no result in $OUT"
   SPEEDS+=("$(awk -v n="$(report frames)" -v s="$(report seconds)" \
-    'BEGIN { printf "%.1f (%d frames in %.2f s)", n / s, n, s }') $NAME")
+    'BEGIN { printf "%.1f (%d frames in %.2f s)", s > 0 ? n / s : 0, n, s }')" \
+    "$NAME")
 }
 
 # do_file FILE: decides by its content what it is.

@@ -15,6 +15,7 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/gst.h>
 #include <gst/video/video.h>
+#include <string.h>
 
 #define FRAMES 100
 #define RATE 30

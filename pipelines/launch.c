@@ -7,17 +7,49 @@
 #include "player.h"
 
 #include <gst/pbutils/pbutils.h>
+#include <string.h>
+
+/* A word of the command line as the parser of pipelines wants it: the value of
+ * `property=value` in quotes, so that it may hold anything. */
+static gchar *
+quote_word (const gchar * word)
+{
+  gsize name = strspn (word, "abcdefghijklmnopqrstuvwxyz0123456789-:_");
+  GString *quoted = g_string_new_len (word, name);
+
+  if (name > 0 && word[name] == '=' && word[name + 1] != '\0') {
+    g_string_append (quoted, "=\"");
+    for (word += name + 1; *word; word++) {
+      if (*word == '"' || *word == '\\')
+        g_string_append_c (quoted, '\\');
+      g_string_append_c (quoted, *word);
+    }
+    g_string_append_c (quoted, '"');
+  } else {
+    g_string_append (quoted, word + name);
+  }
+  return g_string_free (quoted, FALSE);
+}
 
 static GstElement *
 parse_pipeline (gchar ** words)
 {
+  GString *text = g_string_new (NULL);
   GError *error = NULL;
-  GstElement *pipeline = gst_parse_launchv_full ((const gchar **) words, NULL,
-      GST_PARSE_FLAG_FATAL_ERRORS, &error);
+  GstElement *pipeline;
 
+  for (; *words; words++) {
+    gchar *quoted = quote_word (*words);
+
+    g_string_append_printf (text, "%s ", quoted);
+    g_free (quoted);
+  }
+  pipeline = gst_parse_launch_full (text->str, NULL,
+      GST_PARSE_FLAG_FATAL_ERRORS, &error);
   if (!pipeline)
     g_printerr ("  error: %s\n", error->message);
   g_clear_error (&error);
+  g_string_free (text, TRUE);
   return pipeline;
 }
 
@@ -71,7 +103,7 @@ main (int argc, char **argv)
         "Begin this far into the stream", "SECONDS"},
     {"report", 0, 0, G_OPTION_ARG_FILENAME, &report,
         "Write frames, seconds and notes to this file", "FILE"},
-    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_STRING_ARRAY, &words, NULL,
+    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &words, NULL,
         "PIPELINE..."},
     {NULL}
   };

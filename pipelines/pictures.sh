@@ -33,11 +33,11 @@ n=0
 for file; do
   "$BUILD/pipelines/launch" filesrc location="$file" ! decodebin \
     ! videoconvert ! pngenc snapshot=true \
-    ! filesink location="$work/$n.png" >"$work/log" 2>&1 &&
-    [ -s "$work/$n.png" ] || {
-      cat "$work/log"
-      die "$file: not a picture"
-    }
+    ! filesink location="$work/$n.png" >"$work/log" 2>&1 || true
+  if ! [ -s "$work/$n.png" ]; then
+    cat "$work/log"
+    die "$file: not a picture"
+  fi
   n=$((n + 1))
 done
 

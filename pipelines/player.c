@@ -9,6 +9,7 @@
 
 #include <glib-unix.h>
 #include <gst/pbutils/pbutils.h>
+#include <string.h>
 #include <unistd.h>
 
 #define TERMINAL_INTERVAL_MS 200
@@ -41,7 +42,7 @@ print_progress (gpointer user_data)
   gdouble seconds = player_elapsed (player);
   gchar *percent = NULL;
 
-  if (player->frames == 0)
+  if (player->frames < 2)
     return G_SOURCE_CONTINUE;
   if (gst_element_query_position (player->pipeline, GST_FORMAT_TIME, &position)
       && gst_element_query_duration (player->pipeline, GST_FORMAT_TIME,
@@ -91,12 +92,14 @@ static void
 handle_error (Player * player, GstMessage * message)
 {
   GError *error;
-  gchar *debug;
+  gchar *debug, *details;
 
   gst_message_parse_error (message, &error, &debug);
   print_line (player, "error: ", error->message);
-  if (debug)
-    print_line (player, "  ", debug);
+  /* the first line of it names a place in the source */
+  details = debug ? strchr (debug, '\n') : NULL;
+  if (details)
+    print_line (player, "  ", details + 1);
   g_error_free (error);
   g_free (debug);
   player->failed = TRUE;
@@ -228,7 +231,7 @@ player_run (Player * player)
   g_main_loop_run (player->loop);
   if (!player->failed)
     print_progress (player);
-  if (player->terminal)
+  if (player->terminal && player->frames > 1)
     g_print ("\n");
 
   gst_element_set_state (player->pipeline, GST_STATE_NULL);

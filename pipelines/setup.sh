@@ -132,10 +132,10 @@ build_plugin () {
 use_plugin () {
   export GST_PLUGIN_PATH=$1/gst${GST_PLUGIN_PATH:+:$GST_PLUGIN_PATH}
   export GST_REGISTRY=$1/registry.bin
-  export GST_REGISTRY_FORK=no
 }
 
-# For the scripts of this folder: installs, builds and finds the plugin.
+# prepare PACKAGE...: for the scripts of this folder: installs (PACKAGE besides
+# the usual ones), builds and finds the plugin.
 prepare () {
   install_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_RUN[@]}" "$@"
   install_nvcc
@@ -189,5 +189,7 @@ sample_video () {
 # need_file FILE: stops with a message if it cannot be read.
 need_file () {
   [ -e "$1" ] || die "$1: no such file"
-  [ -f "$1" ] && [ -r "$1" ] || die "$1: not a readable file"
+  if ! [ -f "$1" ] || ! [ -r "$1" ]; then
+    die "$1: not a readable file"
+  fi
 }
