@@ -5,8 +5,8 @@
  * OpenCV's fixed kernels, else exp (-i² / (2 sigma²)), normalised. A size of 0
  * follows from sigma: round (sigma * 3 * 2 + 1) | 1, with 4 in place of 3 on
  * formats deeper than 8 bits. A sigma of 0 follows from the size:
- * 0.3 * ((size - 1) * 0.5 - 1) + 0.8. A height of 0 equals the width, a
- * sigma_y of 0 equals sigma_x.
+ * 0.3 * ((size - 1) * 0.5 - 1) + 0.8. A sigma_y of 0 equals sigma_x, a height
+ * of 0 equals the width; if both sizes are 0 each follows from its sigma.
  *
  * On a channel subsampled by two the kernel w becomes
  *   v[j] = w[2j] + (w[2j-1] + w[2j+1]) / 2,

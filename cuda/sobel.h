@@ -6,7 +6,8 @@
  *   X, Y       g = gx or gy, v = g * scale + delta, and by `output`
  *              ABS |v|, CLIP max (v, 0), OFFSET v + 128 (on the 8-bit scale)
  * The result is added to black and saturated to black..white; `delta` is on
- * the 8-bit scale. Rounding is to nearest, ties to even.
+ * the 8-bit scale. Rounding is to nearest, ties to even; sobel-arith.h has the
+ * arithmetic, in which both versions agree bit for bit.
  * EACH: every colour channel by itself. LUMA: the derivative of the luma,
  * written to every colour channel. YUV: luma only, chroma neutral. Alpha and
  * padding are copied. Source and destination have the same layout and must
