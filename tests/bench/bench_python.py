@@ -10,6 +10,7 @@ library that is not there, or does not run, costs its rows only.
 """
 import argparse
 import json
+import os
 import statistics
 import time
 
@@ -212,7 +213,7 @@ def opencv_rows():
 
 
 def read_ours(path):
-    if not path:
+    if not path or not os.path.exists(path):
         return {}
     with open(path) as file:
         results = json.load(file)['results']
