@@ -53,6 +53,9 @@ bool case_in_place (const TestCase *c);
  * from case to case. */
 void case_check_cpu (TestCase *c, void **state);
 
+/* The CPU version in several threads at once: all get the same. */
+void case_check_threads (TestCase *c);
+
 /* The CUDA version against the CPU version, on `stream`. */
 void case_check_cuda (TestCase *c, void **cpu_state, void **cuda_state,
     ImgStream stream);

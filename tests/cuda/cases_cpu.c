@@ -178,6 +178,62 @@ case_check_cpu (TestCase *c, void **state)
   picture_clear (&dst);
 }
 
+#define N_THREADS 4
+
+/* One of several threads that run at once, each with a state of its own. */
+typedef struct {
+  const TestCase *c;
+  const ImgView *src;
+  TestPicture result;
+  bool ok;
+} Worker;
+
+static gpointer
+work (gpointer data)
+{
+  Worker *worker = data;
+  const ImgOperation *op = worker->c->pair->cpu;
+  const ImgView *dst = &worker->result.view;
+  const void *params = worker->c->params;
+  ImgError error = { 0 };
+  void *state = NULL;
+
+  worker->ok = op->prepare (&state, worker->src, dst, params, &error);
+  for (int i = 0; i < 3 && worker->ok; i++)
+    worker->ok = op->run (state, worker->src, dst, params, NULL, &error);
+  op->release (state);
+  return NULL;
+}
+
+void
+case_check_threads (TestCase *c)
+{
+  Worker workers[N_THREADS];
+  GThread *threads[N_THREADS];
+  TestPicture src;
+
+  report_case ();
+  case_source (c, &src);
+  for (int i = 0; i < N_THREADS; i++) {
+    workers[i] = (Worker) { c, &src.view };
+    picture_init (&workers[i].result, &c->dst, LAYOUT_TIGHT, 0, &c->random);
+  }
+  for (int i = 0; i < N_THREADS; i++)
+    threads[i] = g_thread_new ("worker", work, &workers[i]);
+  for (int i = 0; i < N_THREADS; i++)
+    g_thread_join (threads[i]);
+  for (int i = 0; i < N_THREADS; i++) {
+    if (!workers[i].ok)
+      case_failure (c, "thread %d failed", i);
+    else if (i > 0)
+      case_compare (c, "two threads at once", &workers[0].result.view,
+          &workers[i].result.view, exact);
+  }
+  for (int i = 0; i < N_THREADS; i++)
+    picture_clear (&workers[i].result);
+  picture_clear (&src);
+}
+
 /* Sets `deep` to the same picture as `shallow`: times 256 in limited range,
  * and 257 in full range, where white is all ones. */
 static void

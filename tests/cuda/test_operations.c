@@ -69,8 +69,7 @@ static const struct
 
 typedef enum {
   CHECK_CPU,
-  CHECK_CUDA,
-  CHECK_RECORDED
+  CHECK_CUDA
 } Check;
 
 static ImgStream stream;
@@ -101,22 +100,6 @@ repeats_of_size (int size)
   return small && !options.quick ? options.repeat : 1;
 }
 
-static void
-check_case (TestCase *c, Check check, void **cpu_state, void **cuda_state)
-{
-  switch (check) {
-    case CHECK_CPU:
-      case_check_cpu (c, cpu_state);
-      break;
-    case CHECK_CUDA:
-      case_check_cuda (c, cpu_state, cuda_state, stream);
-      break;
-    case CHECK_RECORDED:
-      case_check_recorded (c, stream);
-      break;
-  }
-}
-
 /* All cases of one format. States live on from case to case, as in a stream
  * whose size and properties change. */
 static void
@@ -135,7 +118,10 @@ check_format (const TestOperation *row, const ImgOperationPair *pair,
         continue;
       case_draw (&c, row, pair, format, sizes[i].width, sizes[i].height, index,
           (uint64_t) options.seed);
-      check_case (&c, check, &cpu_state, &cuda_state);
+      if (check == CHECK_CPU)
+        case_check_cpu (&c, &cpu_state);
+      else
+        case_check_cuda (&c, &cpu_state, &cuda_state, stream);
     }
   pair->cpu->release (cpu_state);
   pair->cuda->release (cuda_state);
@@ -156,20 +142,24 @@ check_formats (const TestOperation *row, const ImgOperationPair *pair,
     }
 }
 
-/* A few cases that are recorded and played in place of being run. */
+/* A few cases of a size that threads share. */
 static void
-check_recorded (const TestOperation *row, const ImgOperationPair *pair)
+check_few (const TestOperation *row, const ImgOperationPair *pair, Check check)
 {
   static const char *const names[] = { "RGBA", "NV12", "GRAY16_LE" };
 
-  report_begin ("cuda %s run only queues", row->name);
+  report_begin (check == CHECK_CPU ? "cpu %s in several threads"
+      : "cuda %s run only queues", row->name);
   for (size_t i = 0; i < G_N_ELEMENTS (names); i++)
     for (int k = 0; k < 8; k++) {
       TestCase c = {.guard = 64 };
 
-      case_draw (&c, row, pair, img_format_find (names[i]), 129, 65, k,
+      case_draw (&c, row, pair, img_format_find (names[i]), 129, 165, k,
           (uint64_t) options.seed);
-      check_case (&c, CHECK_RECORDED, NULL, NULL);
+      if (check == CHECK_CPU)
+        case_check_threads (&c);
+      else
+        case_check_recorded (&c, stream);
     }
   report_end ();
 }
@@ -268,7 +258,10 @@ check_cpu (const TestOperation *row, const ImgOperationPair *pair)
 {
   check_failing (row, pair->cpu, "cpu");
   check_formats (row, pair, CHECK_CPU);
-  if (row->depths && !options.format && options.number < 0)
+  if (options.format || options.number >= 0)
+    return;
+  check_few (row, pair, CHECK_CPU);
+  if (row->depths)
     check_depths (row, pair);
 }
 
@@ -278,7 +271,7 @@ check_cuda (const TestOperation *row, const ImgOperationPair *pair)
   check_failing (row, pair->cuda, "cuda");
   check_formats (row, pair, CHECK_CUDA);
   if (!options.format && options.number < 0)
-    check_recorded (row, pair);
+    check_few (row, pair, CHECK_CUDA);
 }
 
 static void

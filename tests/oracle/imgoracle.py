@@ -9,7 +9,11 @@ import os
 
 import cv2
 import numpy as np
-import skimage.data
+
+try:
+    import skimage.data as photos
+except ModuleNotFoundError:  # then a scene of soft shapes has to do
+    photos = None
 
 # ImgBorder in order, as OpenCV's constants
 BORDERS = [cv2.BORDER_REFLECT_101, cv2.BORDER_REPLICATE, cv2.BORDER_REFLECT,
@@ -90,11 +94,24 @@ def run(operation, params, image):
     return dst.view(image.dtype).reshape(image.shape), computed
 
 
+def _scene(seed):
+    """Something like a photograph, in BGR."""
+    random = np.random.default_rng(seed)
+    scene = np.zeros((200, 311, 3))
+    for sigma in (1, 4, 16):
+        noise = random.normal(0, 1, scene.shape)
+        scene += cv2.GaussianBlur(noise, (0, 0), sigma) * 16 * sigma ** 1.2
+    return np.clip(110 + scene, 0, 255).astype(np.uint8)
+
+
 def photographs():
     """Name and BGR picture."""
-    yield 'astronaut', cv2.cvtColor(skimage.data.astronaut(),
+    if photos is None:
+        yield from ((f'scene {seed}', _scene(seed)) for seed in (1, 2))
+        return
+    yield 'astronaut', cv2.cvtColor(photos.astronaut(),
                                     cv2.COLOR_RGB2BGR)[40:240, 150:407]
-    yield 'coffee', cv2.cvtColor(skimage.data.coffee(),
+    yield 'coffee', cv2.cvtColor(photos.coffee(),
                                  cv2.COLOR_RGB2BGR)[101:301, 77:390]
 
 
@@ -114,8 +131,10 @@ def _synthetic(shape):
 
 def grays():
     """Name and picture of one channel."""
-    yield 'camera', np.ascontiguousarray(skimage.data.camera()[90:290, 100:411])
-    yield 'coins', np.ascontiguousarray(skimage.data.coins()[20:191, 30:201])
+    yield from ((name, cv2.cvtColor(image, cv2.COLOR_BGR2GRAY))
+                for name, image in photographs())
+    if photos is not None:
+        yield 'coins', np.ascontiguousarray(photos.coins()[20:191, 30:201])
     yield from _synthetic((67, 93))
     yield from ((f'{w}x{h}', np.random.default_rng(w + h).integers(
         0, 256, (h, w), np.uint8))

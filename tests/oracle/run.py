@@ -59,7 +59,7 @@ def main():
         return 'IMG_ORACLE_LIBRARY must name libimgoracle.so'
     result = Result()
     try:
-        import cv2, numpy, skimage  # noqa: E401,F401
+        import cv2, numpy  # noqa: E401,F401
         unittest.defaultTestLoader.loadTestsFromNames(sys.argv[1:]).run(result)
     except ModuleNotFoundError as error:
         print(f'skip {" ".join(sys.argv[1:])}: {error}')
