@@ -177,9 +177,8 @@ store_plane (const ImgView *view, const ImgPlane *plane, const void *from,
     quadruple (luma, plane->width, kept_bits (plane), from, to);
 }
 
-/* Whether luma is read from plane `i`. */
-static bool
-is_luma_plane (const ImgView *view, int i)
+bool
+img_plane_is_luma (const ImgView *view, int i)
 {
   const ImgPlane *plane = &view->plane[i];
 
@@ -195,7 +194,7 @@ img_luma_store (const ImgView *src, const ImgView *dst, int y,
     const uint16_t *luma)
 {
   for (int i = 0; i < dst->n_planes; i++)
-    if (is_luma_plane (dst, i))
+    if (img_plane_is_luma (dst, i))
       store_plane (dst, &dst->plane[i], row_of (&src->plane[i], y), luma,
           row_of (&dst->plane[i], y));
 }
@@ -236,7 +235,7 @@ img_luma_fill_others (const ImgView *src, const ImgView *dst)
   const int neutral = img_view_levels (dst).neutral << dst->shift;
 
   for (int i = 0; i < dst->n_planes; i++) {
-    if (is_luma_plane (dst, i))
+    if (img_plane_is_luma (dst, i))
       continue;
     if (img_channel_is_chroma (dst->plane[i].channel[0]))
       fill_plane (dst, &dst->plane[i], neutral);

@@ -14,6 +14,9 @@ extern "C" {
 /* Reads the luma of row `y`: of RGB by img_luma, else the Y channel. */
 void img_luma_load (const ImgView *view, int y, uint16_t *luma);
 
+/* Whether luma is read from plane `i`. */
+bool img_plane_is_luma (const ImgView *view, int i);
+
 /* Writes luma[] to every colour channel of row `y` of the planes that luma is
  * read from, and copies what else is in them (alpha, padding) from `src`. */
 void img_luma_store (const ImgView *src, const ImgView *dst, int y,
