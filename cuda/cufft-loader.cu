@@ -46,9 +46,9 @@ load (void)
   void *library = open_library ();
 
   loaded = library && find (library, "cufftPlan2d", &cufft.plan_2d)
-      && find (library, "cufftSetStream", &cufft.set_stream)
-      && find (library, "cufftExecR2C", &cufft.exec_r2c)
-      && find (library, "cufftDestroy", &cufft.destroy);
+           && find (library, "cufftSetStream", &cufft.set_stream)
+           && find (library, "cufftExecR2C", &cufft.exec_r2c)
+           && find (library, "cufftDestroy", &cufft.destroy);
 }
 
 const ImgCufft *

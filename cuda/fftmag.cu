@@ -57,7 +57,7 @@ struct Output {
   const unsigned char *src; /* of the alpha that is copied */
   ptrdiff_t dst_stride[3], src_stride;
   int n_planes;
-  unsigned colors; /* bit c: channel c is a colour */
+  unsigned colors;              /* bit c: channel c is a colour */
   int shift_x, shift_y, origin; /* origin: of the mirrored columns */
   int black, white, shift;
   ImgFftmagScale scale;
@@ -101,24 +101,26 @@ warp_sum (unsigned long long sum)
 }
 
 template <typename Group>
-__global__ void __launch_bounds__ (SUM_THREADS)
-sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
-    Statistics *statistics, double black)
+__global__ void
+__launch_bounds__ (SUM_THREADS)
+    sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
+        Statistics *statistics, double black)
 {
   __shared__ unsigned long long partial[SUM_THREADS / 32];
-  LumaWalk walk (blockIdx.x * SUM_THREADS + threadIdx.x,
-      gridDim.x * SUM_THREADS, groups);
+  const int loads = luma_loads<Group>;
+  LumaWalk walk (
+      blockIdx.x * SUM_THREADS + threadIdx.x, gridDim.x * SUM_THREADS, groups);
   unsigned long long sum = 0;
 
   while (walk.row < picture.height) {
-    Group group[4] = {};
+    Group group[loads] = {};
 
 #pragma unroll
-    for (int k = 0; k < 4; k++, walk.next ())
+    for (int k = 0; k < loads; k++, walk.next ())
       if (walk.row < picture.height)
         group[k].load (picture, walk.row, walk.group);
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
+    for (int k = 0; k < loads; k++) {
       unsigned some = 0; /* pixels beyond the edge are 0 */
 
 #pragma unroll
@@ -172,9 +174,10 @@ load_weights (const float *weight, int x, int width)
 }
 
 template <typename Group, bool Windowed>
-__global__ void __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
-forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
-    const Statistics *statistics, WindowTables window)
+__global__ void
+__launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
+    forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
+        const Statistics *statistics, WindowTables window)
 {
   const int x = (blockIdx.x * ROW_THREADS_X + threadIdx.x) * 4;
   const int y = blockIdx.y * ROW_THREADS_Y * FORWARD_ROWS + threadIdx.y;
@@ -249,8 +252,9 @@ update_extremes (Statistics *statistics, float low, float high)
 }
 
 template <bool Windowed>
-__global__ void __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
-extremes_kernel (const __grid_constant__ Spectrum spectrum)
+__global__ void
+__launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
+    extremes_kernel (const __grid_constant__ Spectrum spectrum)
 {
   const int u = blockIdx.x * ROW_THREADS_X + threadIdx.x;
   const int v = blockIdx.y * ROW_THREADS_Y * EXTREMES_ROWS + threadIdx.y;
@@ -283,7 +287,7 @@ square_root (float x)
 {
   float root;
 
-  asm ("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
+  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
   return root;
 }
 
@@ -292,14 +296,14 @@ static __device__ __forceinline__ float
 scaled (float power, ImgFftmagScale scale)
 {
   switch (scale) {
-    case IMG_FFTMAG_LOG:
-      return __logf (1.f + square_root (power));
-    case IMG_FFTMAG_LINEAR:
-      return square_root (power);
-    case IMG_FFTMAG_POWER:
-      return power;
-    default: /* 10 log10 (x) = 10 log10 (2) log2 (x) */
-      return 3.0102999566f * __log2f (fmaxf (power, 1.f));
+  case IMG_FFTMAG_LOG:
+    return __logf (1.f + square_root (power));
+  case IMG_FFTMAG_LINEAR:
+    return square_root (power);
+  case IMG_FFTMAG_POWER:
+    return power;
+  default: /* 10 log10 (x) = 10 log10 (2) log2 (x) */
+    return 3.0102999566f * __log2f (fmaxf (power, 1.f));
   }
 }
 
@@ -310,13 +314,11 @@ output_range (const Spectrum &spectrum, const Output &output)
   float low = output.range_min, high = output.range_max;
 
   if (output.minmax) {
-    low = scaled (__int_as_float (spectrum.statistics->smallest),
-        output.scale);
-    high = scaled (__int_as_float (spectrum.statistics->largest),
-        output.scale);
+    low = scaled (__int_as_float (spectrum.statistics->smallest), output.scale);
+    high = scaled (__int_as_float (spectrum.statistics->largest), output.scale);
   }
-  return make_float2 (low,
-      high > low ? (output.white - output.black) / (high - low) : 0.f);
+  return make_float2 (
+      low, high > low ? (output.white - output.black) / (high - low) : 0.f);
 }
 
 /* A row of output: components of which channel c is a colour where bit c of
@@ -331,8 +333,7 @@ template <typename T> struct OutputRow {
  * All threads of the block share in it. */
 template <typename T, int Step>
 static __device__ void
-write_run (const OutputRow<T> &row, int x, int n, const T *level,
-    int direction)
+write_run (const OutputRow<T> &row, int x, int n, const T *level, int direction)
 {
   const int per_word = 4 / sizeof (T);
   const int total = n * Step;
@@ -348,8 +349,8 @@ write_run (const OutputRow<T> &row, int x, int n, const T *level,
     for (int j = 0; j < per_word; j++) {
       const int c = min (max (c0 + j, 0), total - 1);
       const T value = Step < 4 || row.colors >> c % Step & 1
-          ? level[c / Step * direction]
-          : src[c];
+                          ? level[c / Step * direction]
+                          : src[c];
 
       word |= (unsigned)value << 8 * (int)sizeof (T) * j;
     }
@@ -376,9 +377,8 @@ write_levels (const Spectrum &spectrum, const Output &output, const T *level,
   const int first = max (u, 1), end = min (u + n, (width + 1) / 2);
 
   for (int p = 0; p < output.n_planes; p++) {
-    const OutputRow<T> row
-        = { (T *)(output.dst[p] + y * output.dst_stride[p]),
-            (const T *)(output.src + y * output.src_stride), output.colors };
+    const OutputRow<T> row = { (T *)(output.dst[p] + y * output.dst_stride[p]),
+      (const T *)(output.src + y * output.src_stride), output.colors };
     const OutputRow<T> mirror
         = { (T *)(output.dst[p] + mirror_y * output.dst_stride[p]),
             (const T *)(output.src + mirror_y * output.src_stride),
@@ -396,9 +396,10 @@ write_levels (const Spectrum &spectrum, const Output &output, const T *level,
 }
 
 template <typename T, int Step, bool Windowed>
-__global__ void __launch_bounds__ (WRITE_THREADS)
-write_kernel (const __grid_constant__ Spectrum spectrum,
-    const __grid_constant__ Output output)
+__global__ void
+__launch_bounds__ (WRITE_THREADS)
+    write_kernel (const __grid_constant__ Spectrum spectrum,
+        const __grid_constant__ Output output)
 {
   __shared__ T level[WRITE_SPAN];
   const int u = blockIdx.x * WRITE_SPAN, v = blockIdx.y;
@@ -419,9 +420,9 @@ write_kernel (const __grid_constant__ Spectrum spectrum,
       const float power = power_of<Windowed> (spectrum, z[k], u + i, v);
       const float value = (scaled (power, output.scale) - range.x) * range.y;
 
-      level[i] = (T)(img_round_clamp (value + output.black, output.black,
-                         output.white)
-          << output.shift);
+      level[i] = (T)(img_round_clamp (
+                         value + output.black, output.black, output.white)
+                     << output.shift);
     }
   }
   __syncthreads ();
@@ -448,15 +449,15 @@ add_geometric (double *re, double *im, double scale, double angle, int n)
 
 /* One row of a window, and `n_spectrum` elements of its transform. */
 static void
-make_window (const double *a, float *window, float2 *spectrum, int n,
-    int n_spectrum)
+make_window (
+    const double *a, float *window, float2 *spectrum, int n, int n_spectrum)
 {
   const double step = n > 1 ? 2 * M_PI / (n - 1) : 0;
 
   for (int i = 0; i < n; i++)
-    window[i] = n == 1
-        ? 1
-        : (float)(a[0] - a[1] * cos (step * i) + a[2] * cos (2 * step * i));
+    window[i] = n == 1 ? 1
+                       : (float)(a[0] - a[1] * cos (step * i)
+                                 + a[2] * cos (2 * step * i));
   for (int k = 0; k < n_spectrum; k++) {
     const double angle = -2 * M_PI * k / n;
     double re = 0, im = 0;
@@ -530,8 +531,10 @@ fill_tables (FftmagState *state, int width, int height, ImgError *error)
         (float2 *)window->spectrum_y, height, height);
   }
   ok = img_cuda_check (
-      cudaMemcpy (state->memory, host, size, cudaMemcpyHostToDevice),
-      "copying the window tables", error);
+           cudaMemcpy (state->memory, host, size, cudaMemcpyHostToDevice),
+           "copying the window tables", error)
+       && img_cuda_check (cudaStreamSynchronize (0),
+           "copying the window tables", error); /* for streams of any kind */
   free (host);
   return ok;
 }
@@ -551,8 +554,8 @@ resize (FftmagState *state, int width, int height, ImgError *error)
       || !img_cuda_check (cudaDeviceGetAttribute (&processors,
                               cudaDevAttrMultiProcessorCount, device),
           "reading the GPU's properties", error)
-      || !img_cuda_check (cudaMalloc (&state->memory,
-                              lay_out (state, NULL, width, height)),
+      || !img_cuda_check (
+          cudaMalloc (&state->memory, lay_out (state, NULL, width, height)),
           "allocating the spectrum", error))
     return false;
   state->n_blocks = 4 * processors;
@@ -578,8 +581,8 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
     return img_fail (error, IMG_ERROR_UNSUPPORTED,
         "fftmag: source and destination differ in format or size");
   if (!luma_fits (src) || !pointwise_fits (src))
-    return img_fail (error, IMG_ERROR_UNSUPPORTED,
-        "fftmag: no GPU version for this format");
+    return img_fail (
+        error, IMG_ERROR_UNSUPPORTED, "fftmag: no GPU version for this format");
   if (p->normalize == IMG_FFTMAG_RANGE && !(p->range_min < p->range_max))
     return img_fail (error, IMG_ERROR_SETTINGS,
         "fftmag: range-min (%g) is not below range-max (%g)", p->range_min,
@@ -594,7 +597,7 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
   if (!state->cufft)
     return false;
   return (state->width == src->width && state->height == src->height)
-      || resize (state, src->width, src->height, error);
+         || resize (state, src->width, src->height, error);
 }
 
 /* Run */
@@ -616,8 +619,8 @@ make_spectrum (const FftmagState *state, const ImgView *view)
 }
 
 static Output
-make_output (const ImgView *src, const ImgView *dst,
-    const ImgFftmagParams *params)
+make_output (
+    const ImgView *src, const ImgView *dst, const ImgFftmagParams *params)
 {
   const ImgLevels levels = img_view_levels (dst);
   Output output = {};
@@ -668,12 +671,12 @@ load_luma (const FftmagState *state, const ImgView *src,
     const int groups = (src->width + Group::kPixels - 1) / Group::kPixels;
     const int columns = (src->width + 3) / 4;
 
-    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream>>> (picture,
-        groups, state->statistics, spectrum->black);
+    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream> > > (
+        picture, groups, state->statistics, spectrum->black);
     forward_kernel<typename Group::Four, Windowed>
         <<<row_grid (columns, src->height, FORWARD_ROWS),
-            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (picture,
-            state->input, state->statistics, spectrum->window);
+            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream> > > (
+            picture, state->input, state->statistics, spectrum->window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
 }
@@ -684,14 +687,14 @@ static void
 write_planes (const ImgView *view, const Spectrum &spectrum,
     const Output &output, cudaStream_t stream)
 {
-  const dim3 grid ((spectrum.half + WRITE_SPAN - 1) / WRITE_SPAN,
-      spectrum.height);
+  const dim3 grid (
+      (spectrum.half + WRITE_SPAN - 1) / WRITE_SPAN, spectrum.height);
 
   luma_dispatch (view, [&] (auto group) {
     typedef decltype (group) Group;
 
     write_kernel<typename Group::Component, Group::kStep, Windowed>
-        <<<grid, WRITE_THREADS, 0, stream>>> (spectrum, output);
+        <<<grid, WRITE_THREADS, 0, stream> > > (spectrum, output);
   });
 }
 
@@ -709,17 +712,17 @@ transform (const FftmagState *state, const ImgView *src, const ImgView *dst,
   if (!load_luma<Windowed> (state, src, &spectrum, stream, error)
       || !img_cufft_check (state->cufft->set_stream (state->plan, stream),
           "setting the stream of the transform", error)
-      || !img_cufft_check (state->cufft->exec_r2c (state->plan, state->input,
-                               state->spectrum),
+      || !img_cufft_check (
+          state->cufft->exec_r2c (state->plan, state->input, state->spectrum),
           "running the transform", error))
     return false;
   if (output.minmax)
     extremes_kernel<Windowed>
         <<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS), block, 0,
-            stream>>> (spectrum);
+            stream> > > (spectrum);
   write_planes<Windowed> (dst, spectrum, output, stream);
   return img_cuda_launched ("launching the fftmag output", error)
-      && pointwise_fill_others (src, dst, stream, error);
+         && pointwise_fill_others (src, dst, stream, error);
 }
 
 static bool
@@ -730,9 +733,9 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
   const ImgFftmagParams *p = (const ImgFftmagParams *)params;
 
   return p->window == IMG_FFTMAG_WINDOW_NONE
-      ? transform<false> (state, src, dst, p, stream, error)
-      : transform<true> (state, src, dst, p, stream, error);
+             ? transform<false> (state, src, dst, p, stream, error)
+             : transform<true> (state, src, dst, p, stream, error);
 }
 
-extern "C" const ImgOperation img_fftmag_cuda = { "fftmag",
-  sizeof (ImgFftmagParams), true, prepare, run, release };
+extern "C" const ImgOperation img_fftmag_cuda
+    = { "fftmag", sizeof (ImgFftmagParams), true, prepare, run, release };

@@ -4,75 +4,104 @@
 #include "arith.h"
 #include "pointwise.cuh"
 
-/* Lane by lane ((v - raise) ^ flip) - lower, each difference saturated at 0.
- * With max - v = v ^ max that is max + black - (max - white) - v for luma in
- * limited range, where `lower` is what black + white falls short of max by,
- * and max + 1 - v, saturated to max, for chroma, where `raise` is 1. Lanes
- * that are copied have 0 in all. */
-template <int Bytes, bool Saturate> struct Invert {
-  unsigned flip, raise, lower;
+/* Full range: max - v = v ^ max. Lanes that are copied have 0. */
+struct InvertFlip {
+  unsigned mask;
 
-  __device__ void
-  begin ()
+  __device__ void begin ()
   {
   }
 
-  __device__ unsigned
-  operator() (unsigned word) const
+  __device__ unsigned operator() (unsigned word) const
   {
-    if (!Saturate)
-      return word ^ flip;
-    if (Bytes == 1)
-      return __vsubus4 (__vsubus4 (word, raise) ^ flip, lower);
-    return __vsubus2 (__vsubus2 (word, raise) ^ flip, lower);
+    return word ^ mask;
   }
 };
 
-/* What the lanes of a plane do, and whether any of them saturates. */
-typedef struct {
-  unsigned flip[IMG_MAX_CHANNELS];
-  unsigned raise[IMG_MAX_CHANNELS];
-  unsigned lower[IMG_MAX_CHANNELS];
-} InvertLanes;
+/* YUV: `sum` - v, with v kept where that is from 0 to max: luma has a sum of
+ * up to max, chroma one of max + 1, which does not fit 8 bits. Lanes without
+ * `mirrored` are flipped. */
+template <int Bytes> struct InvertMirror {
+  unsigned sum, low, high;
+  unsigned mirrored, mask;
 
-static InvertLanes
-invert_lanes (const ImgView *view, const ImgPlane *plane, bool invert_alpha)
-{
-  const ImgLevels levels = img_view_levels (view);
-  InvertLanes lanes = {};
-
-  for (int c = 0; c < plane->channels; c++) {
-    const ImgChannel channel = plane->channel[c];
-
-    if (img_channel_is_color (channel)
-        || (invert_alpha && channel == IMG_CHANNEL_A))
-      lanes.flip[c] = levels.max << view->shift;
-    if (img_channel_is_chroma (channel))
-      lanes.raise[c] = (2 * levels.neutral - levels.max) << view->shift;
-    else if (img_channel_is_color (channel))
-      lanes.lower[c] = (levels.max - levels.black - levels.white)
-          << view->shift;
+  __device__ void begin ()
+  {
   }
-  return lanes;
+
+  __device__ unsigned mirror (unsigned word) const
+  {
+    if (Bytes == 2)
+      return __vsub2 (sum, __vminu2 (__vmaxu2 (word, low), high));
+    return low ? ~__vsubus4 (word, low) : __vsubus4 (sum, word);
+  }
+
+  __device__ unsigned operator() (unsigned word) const
+  {
+    return (mirror (word) & mirrored) | ((word ^ mask) & ~mirrored);
+  }
+};
+
+/* A word whose components of the channels of a plane that `invert` are `set`.
+ */
+static unsigned
+flipped_lanes (
+    const ImgView *view, const ImgPlane *plane, bool invert_alpha, unsigned set)
+{
+  unsigned lanes[IMG_MAX_CHANNELS] = {};
+
+  for (int c = 0; c < plane->channels; c++)
+    if (img_channel_is_color (plane->channel[c])
+        || (invert_alpha && plane->channel[c] == IMG_CHANNEL_A))
+      lanes[c] = set;
+  return pointwise_lanes (view, plane, lanes);
 }
 
-template <int Bytes, bool Saturate>
+template <int Bytes>
+static InvertMirror<Bytes>
+make_mirror (const ImgView *view, const ImgPlane *plane, bool invert_alpha)
+{
+  const ImgLevels levels = img_view_levels (view);
+  const bool chroma = img_channel_is_chroma (plane->channel[0]);
+  const int sum = chroma ? 2 * levels.neutral : levels.black + levels.white;
+  const unsigned all = Bytes == 1 ? 0x01010101u : 0x00010001u;
+  InvertMirror<Bytes> mirror = {};
+
+  mirror.sum = all * ((sum << view->shift) & ((1u << 8 * Bytes) - 1));
+  mirror.low = all * (max (sum - levels.max, 0) << view->shift);
+  mirror.high = all * (min (sum, levels.max) << view->shift);
+  mirror.mirrored = flipped_lanes (view, plane, false, (1u << 8 * Bytes) - 1);
+  mirror.mask
+      = flipped_lanes (view, plane, invert_alpha, levels.max << view->shift);
+  return mirror;
+}
+
 static bool
-invert_planes (const ImgView *src, const ImgView *dst, bool invert_alpha,
+flip_planes (const ImgView *src, const ImgView *dst, bool invert_alpha,
     ImgStream stream, ImgError *error)
 {
-  PointwiseJob<Invert<Bytes, Saturate>> job = {};
+  const unsigned max = img_view_levels (src).max << src->shift;
+  PointwiseJob<InvertFlip> job = {};
 
   for (int i = 0; i < src->n_planes; i++) {
-    const ImgPlane *plane = &src->plane[i];
-    const InvertLanes lanes = invert_lanes (src, plane, invert_alpha);
-    Invert<Bytes, Saturate> functor;
+    const InvertFlip flip
+        = { flipped_lanes (src, &src->plane[i], invert_alpha, max) };
 
-    functor.flip = pointwise_lanes (src, plane, lanes.flip);
-    functor.raise = pointwise_lanes (src, plane, lanes.raise);
-    functor.lower = pointwise_lanes (src, plane, lanes.lower);
-    pointwise_add (&job, src, dst, i, functor);
+    pointwise_add (&job, src, dst, i, flip);
   }
+  return pointwise_run (&job, stream, "launching invert", error);
+}
+
+template <int Bytes>
+static bool
+mirror_planes (const ImgView *src, const ImgView *dst, bool invert_alpha,
+    ImgStream stream, ImgError *error)
+{
+  PointwiseJob<InvertMirror<Bytes> > job = {};
+
+  for (int i = 0; i < src->n_planes; i++)
+    pointwise_add (&job, src, dst, i,
+        make_mirror<Bytes> (src, &src->plane[i], invert_alpha));
   return pointwise_run (&job, stream, "launching invert", error);
 }
 
@@ -94,13 +123,12 @@ run (void *state, const ImgView *src, const ImgView *dst, const void *params,
     ImgStream stream, ImgError *error)
 {
   const bool alpha = ((const ImgInvertParams *)params)->invert_alpha;
-  const bool saturate = src->model == IMG_MODEL_YUV;
 
-  if (src->component_bytes == 1)
-    return saturate ? invert_planes<1, true> (src, dst, alpha, stream, error)
-                    : invert_planes<1, false> (src, dst, alpha, stream, error);
-  return saturate ? invert_planes<2, true> (src, dst, alpha, stream, error)
-                  : invert_planes<2, false> (src, dst, alpha, stream, error);
+  if (src->model != IMG_MODEL_YUV)
+    return flip_planes (src, dst, alpha, stream, error);
+  return src->component_bytes == 1
+             ? mirror_planes<1> (src, dst, alpha, stream, error)
+             : mirror_planes<2> (src, dst, alpha, stream, error);
 }
 
 static void
@@ -108,5 +136,5 @@ release (void *state)
 {
 }
 
-extern "C" const ImgOperation img_invert_cuda = { "invert",
-  sizeof (ImgInvertParams), true, prepare, run, release };
+extern "C" const ImgOperation img_invert_cuda
+    = { "invert", sizeof (ImgInvertParams), true, prepare, run, release };

@@ -26,7 +26,7 @@ static constexpr int luma_pixels
 
 /* T: a component. Step: components in a pixel. Planes: 1, or 3 for R, G, B in
  * planes of their own. Pixels: in a group; they fill whole words. */
-template <typename T, int Step, int Planes, int Pixels = luma_pixels<T, Step>>
+template <typename T, int Step, int Planes, int Pixels = luma_pixels<T, Step> >
 struct LumaGroup {
   typedef T Component;
   typedef LumaGroup<T, Step, Planes, 4> Four; /* a group of four pixels */
@@ -39,8 +39,8 @@ struct LumaGroup {
   unsigned word[Planes][kWords];
 
   /* Reads all words of a plane, which is aligned to 16 bytes. */
-  __device__ __forceinline__ void
-  load_vectors (unsigned *to, const unsigned char *data)
+  __device__ __forceinline__ void load_vectors (
+      unsigned *to, const unsigned char *data)
   {
     if constexpr (kWords % 4 == 0) {
 #pragma unroll
@@ -62,16 +62,15 @@ struct LumaGroup {
   }
 
   /* Reads group `group` of row `row`; what is beyond the row's end is 0. */
-  __device__ __forceinline__ void
-  load (const LumaPicture &picture, int row, int group)
+  __device__ __forceinline__ void load (
+      const LumaPicture &picture, int row, int group)
   {
     const int x = group * kBytes;
     const int left = picture.width * Step * (int)sizeof (T) - x;
 
 #pragma unroll
     for (int p = 0; p < Planes; p++) {
-      const unsigned char *data
-          = picture.data[p] + row * picture.stride[p] + x;
+      const unsigned char *data = picture.data[p] + row * picture.stride[p] + x;
 
       if (picture.aligned && left >= kBytes) {
         load_vectors (word[p], data);
@@ -83,8 +82,7 @@ struct LumaGroup {
     }
   }
 
-  __device__ __forceinline__ unsigned
-  component (int plane, int index) const
+  __device__ __forceinline__ unsigned component (int plane, int index) const
   {
     const int per_word = 4 / sizeof (T);
     const int at = index % per_word * 8 * (int)sizeof (T);
@@ -93,8 +91,8 @@ struct LumaGroup {
   }
 
   /* The luma of the group's pixel `i`, a constant after unrolling. */
-  __device__ __forceinline__ unsigned
-  luma (const LumaPicture &picture, int i) const
+  __device__ __forceinline__ unsigned luma (
+      const LumaPicture &picture, int i) const
   {
     if constexpr (Step == 1 && Planes == 1) {
       return component (0, i) >> picture.shift;
@@ -104,12 +102,16 @@ struct LumaGroup {
 #pragma unroll
       for (int c = 0; c < (Planes > 1 ? Planes : Step); c++)
         sum += picture.weight[c]
-            * ((Planes > 1 ? component (c, i) : component (0, i * Step + c))
-                >> picture.shift);
+               * ((Planes > 1 ? component (c, i) : component (0, i * Step + c))
+                   >> picture.shift);
       return sum >> 15;
     }
   }
 };
+
+/* Groups of a thread in flight: some 64 bytes. */
+template <typename Group>
+static constexpr int luma_loads = Group::kWords *Group::kPlanes > 4 ? 2 : 4;
 
 /* img_luma's weight of a channel: it is linear up to its rounding. */
 static inline unsigned
@@ -117,10 +119,10 @@ luma_weight (ImgChannel channel)
 {
   const int one = 1 << 15;
 
-  return channel == IMG_CHANNEL_R ? img_luma (one, 0, 0)
-      : channel == IMG_CHANNEL_G  ? img_luma (0, one, 0)
-      : channel == IMG_CHANNEL_B  ? img_luma (0, 0, one)
-                                  : 0;
+  return channel == IMG_CHANNEL_R   ? img_luma (one, 0, 0)
+         : channel == IMG_CHANNEL_G ? img_luma (0, one, 0)
+         : channel == IMG_CHANNEL_B ? img_luma (0, 0, one)
+                                    : 0;
 }
 
 static inline bool
@@ -134,9 +136,9 @@ static inline bool
 luma_is_source (const ImgView *view, int i)
 {
   return view->model == IMG_MODEL_RGB
-      ? img_channel_is_color (view->plane[i].channel[0])
-          || view->n_planes == 1
-      : i == 0;
+             ? img_channel_is_color (view->plane[i].channel[0])
+                   || view->n_planes == 1
+             : i == 0;
 }
 
 static inline LumaPicture
@@ -174,7 +176,8 @@ luma_fits (const ImgView *view)
   if (view->model != IMG_MODEL_RGB)
     return channels == 1;
   return view->component_bytes == 1
-      && (view->n_planes > 1 ? channels == 1 : channels == 3 || channels == 4);
+         && (view->n_planes > 1 ? channels == 1
+                                : channels == 3 || channels == 4);
 }
 
 /* Calls `function` with a group of the type that fits the view. */
@@ -199,15 +202,13 @@ luma_dispatch (const ImgView *view, Function function)
 struct LumaWalk {
   int row, group, groups, step_rows, step_groups;
 
-  __device__ __forceinline__
-  LumaWalk (int first, int step, int groups)
+  __device__ __forceinline__ LumaWalk (int first, int step, int groups)
       : row (first / groups), group (first % groups), groups (groups),
         step_rows (step / groups), step_groups (step % groups)
   {
   }
 
-  __device__ __forceinline__ void
-  next ()
+  __device__ __forceinline__ void next ()
   {
     row += step_rows;
     group += step_groups;

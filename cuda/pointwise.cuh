@@ -7,7 +7,8 @@
  * a plane is in words of its own ("lanes"), which repeat every four bytes:
  * that fits planes of 1, 2 and 4 bytes per pixel, and all others whose
  * channels are treated alike. It has two members:
- *   void begin ()                    once per thread, before any word
+ *   void begin ()                    once per thread, before any word; what
+ *                                    it loads overlaps with the picture
  *   unsigned operator() (unsigned)   the new value of a word
  */
 #ifndef IMG_POINTWISE_CUH
@@ -102,20 +103,20 @@ pointwise_store (unsigned char *p, PointwiseBytes v, const Functor &f)
 /* The last `n` bytes of a row, fewer than an access. */
 template <typename Functor>
 static __device__ void
-pointwise_tail (const unsigned char *src, unsigned char *dst, int n,
-    const Functor &f)
+pointwise_tail (
+    const unsigned char *src, unsigned char *dst, int n, const Functor &f)
 {
   for (; n > 0; n -= 4, src += 4, dst += 4)
     pointwise_store_bytes (dst, f (pointwise_load_bytes (src, n)), n);
 }
 
 template <typename Access, typename Functor>
-__global__ void __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
-pointwise_kernel (const __grid_constant__ PointwiseJob<Functor> job)
+__global__ void
+__launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
+    pointwise_kernel (const __grid_constant__ PointwiseJob<Functor> job)
 {
-  const size_t x
-      = ((size_t)blockIdx.x * POINTWISE_THREADS_X + threadIdx.x)
-      * sizeof (Access);
+  const size_t x = ((size_t)blockIdx.x * POINTWISE_THREADS_X + threadIdx.x)
+                   * sizeof (Access);
   int tile = blockIdx.y, i = 0;
 
   while (tile >= job.plane[i].tiles)
@@ -130,8 +131,8 @@ pointwise_kernel (const __grid_constant__ PointwiseJob<Functor> job)
   Functor functor = plane.functor;
   Access value[POINTWISE_ROWS];
 
-  functor.begin ();
   if (x + sizeof (Access) > plane.row_bytes) {
+    functor.begin ();
     for (int k = 0; k < POINTWISE_ROWS; k++)
       if (row + k * POINTWISE_THREADS_Y < plane.rows)
         pointwise_tail (src + k * POINTWISE_THREADS_Y * plane.src_stride,
@@ -144,11 +145,12 @@ pointwise_kernel (const __grid_constant__ PointwiseJob<Functor> job)
     if (row + k * POINTWISE_THREADS_Y < plane.rows)
       value[k] = pointwise_load<Access> (
           src + k * POINTWISE_THREADS_Y * plane.src_stride);
+  functor.begin ();
 #pragma unroll
   for (int k = 0; k < POINTWISE_ROWS; k++)
     if (row + k * POINTWISE_THREADS_Y < plane.rows)
-      pointwise_store (dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
-          value[k], functor);
+      pointwise_store (
+          dst + k * POINTWISE_THREADS_Y * plane.dst_stride, value[k], functor);
 }
 
 /* Adds plane `i` of both views to a job that starts zeroed. */
@@ -166,8 +168,7 @@ pointwise_add (PointwiseJob<Functor> *job, const ImgView *src,
   plane->dst_stride = to->stride;
   plane->row_bytes = (unsigned)img_plane_row_bytes (src, from);
   plane->rows = from->height;
-  plane->tiles
-      = (from->height + POINTWISE_TILE_ROWS - 1) / POINTWISE_TILE_ROWS;
+  plane->tiles = (from->height + POINTWISE_TILE_ROWS - 1) / POINTWISE_TILE_ROWS;
   plane->functor = functor;
 }
 
@@ -184,7 +185,7 @@ pointwise_start (const PointwiseJob<Functor> *job, cudaStream_t stream)
     grid.x = columns > grid.x ? columns : grid.x;
     grid.y += job->plane[i].tiles;
   }
-  pointwise_kernel<Access, Functor><<<grid, block, 0, stream>>> (*job);
+  pointwise_kernel<Access, Functor><<<grid, block, 0, stream> > > (*job);
 }
 
 /* Runs a job, which may be empty, with the widest access that the pointers and
@@ -200,8 +201,8 @@ pointwise_run (const PointwiseJob<Functor> *job, cudaStream_t stream,
     return true;
   for (int i = 0; i < job->n_planes; i++)
     bits |= (uintptr_t)job->plane[i].src | (uintptr_t)job->plane[i].dst
-        | (uintptr_t)job->plane[i].src_stride
-        | (uintptr_t)job->plane[i].dst_stride;
+            | (uintptr_t)job->plane[i].src_stride
+            | (uintptr_t)job->plane[i].dst_stride;
   if (bits % 16 == 0)
     pointwise_start<uint4> (job, stream);
   else if (bits % 4 == 0)
@@ -238,13 +239,11 @@ pointwise_fits (const ImgView *view)
 struct PointwiseSet {
   unsigned keep, set;
 
-  __device__ void
-  begin ()
+  __device__ void begin ()
   {
   }
 
-  __device__ unsigned
-  operator() (unsigned word) const
+  __device__ unsigned operator() (unsigned word) const
   {
     return (word & keep) | set;
   }
@@ -253,15 +252,15 @@ struct PointwiseSet {
 /* Fills chroma planes with neutral and copies alpha planes: those that an
  * operation on luma does not write. */
 static inline bool
-pointwise_fill_others (const ImgView *src, const ImgView *dst, ImgStream stream,
-    ImgError *error)
+pointwise_fill_others (
+    const ImgView *src, const ImgView *dst, ImgStream stream, ImgError *error)
 {
   PointwiseJob<PointwiseSet> job = {};
 
   for (int i = 1; i < src->n_planes; i++) {
     const ImgPlane *plane = &src->plane[i];
     const unsigned neutral = (unsigned)img_view_levels (src).neutral
-        << src->shift;
+                             << src->shift;
     const unsigned value[IMG_MAX_CHANNELS]
         = { neutral, neutral, neutral, neutral };
     const PointwiseSet copy = { ~0u, 0 };
@@ -270,7 +269,7 @@ pointwise_fill_others (const ImgView *src, const ImgView *dst, ImgStream stream,
     if (img_channel_is_chroma (plane->channel[0]))
       pointwise_add (&job, src, dst, i, fill);
     else if (!img_channel_is_color (plane->channel[0])
-        && dst->plane[i].data != plane->data)
+             && dst->plane[i].data != plane->data)
       pointwise_add (&job, src, dst, i, copy);
   }
   return pointwise_run (&job, stream, "launching a fill of planes", error);

@@ -1,0 +1,457 @@
+/*
+ * Adaptive thresholds. Pictures of 8 bits with blocks of up to 57 pixels take
+ * one pass: a block of threads has a tile of luma with its halo in shared
+ * memory, sums rows with four products of bytes at a time, then columns. Other
+ * depths and blocks take two passes, with the sums of the rows in scratch.
+ */
+#ifndef IMG_THRESHOLD_ADAPTIVE_CUH
+#define IMG_THRESHOLD_ADAPTIVE_CUH
+
+#include "threshold-levels.cuh"
+
+#define TILE_GROUPS 32 /* groups of four pixels, halo included: one per lane   \
+                        */
+#define TILE_WARPS 8
+#define TILE_ROWS 64    /* without the halo */
+#define TILE_MAX_HALO 7 /* groups on each side */
+#define TILE_MAX_RADIUS (4 * TILE_MAX_HALO)
+#define TILE_MAX_WORDS (2 * TILE_MAX_HALO + 1)
+#define TILE_OWN_ROWS (TILE_ROWS / TILE_WARPS)
+#define COLUMN_STEP 4 /* rows that share the loads of a Gaussian column */
+#define ROWS_THREADS 256
+#define COLUMNS_X 32
+#define COLUMNS_Y 8
+#define COLUMNS_TILE 64
+
+/* What depends on block and method alone; prepare computes it. */
+struct AdaptiveKernel {
+  int radius, area;
+  bool gaussian;
+  uint32_t weight[IMG_GAUSS_MAX_RADIUS + 1];
+};
+
+/* The kernel once for each pixel of a group, as weights of the bytes of the
+ * words around it: four bytes in `low`, or two times two of 16 bits. */
+struct AdaptiveTile {
+  int radius, halo;
+  unsigned half, magic; /* mean = (sum + half) * magic >> 32, of the box */
+  unsigned low[TILE_MAX_WORDS][4];
+  unsigned high[TILE_MAX_WORDS][4];
+  unsigned column[2 * (TILE_MAX_RADIUS + COLUMN_STEP)];
+  LumaPicture src;
+  LumaTarget dst;
+  ImgThresholdRule rule;
+};
+
+static __device__ __forceinline__ unsigned
+pack_bytes (unsigned a, unsigned b, unsigned c, unsigned d)
+{
+  return a | b << 8 | c << 16 | d << 24;
+}
+
+/* The luma of pixels x..x + 3 of a row, x being a multiple of 4; beyond the
+ * edges that of the nearest pixel. */
+template <typename Group>
+static __device__ __forceinline__ unsigned
+load_luma_word (const LumaPicture &picture, int x, int y)
+{
+  if (x < 0 || x + 4 > picture.width) {
+    const int last = picture.width - 1;
+    unsigned word = 0;
+
+#pragma unroll 1
+    for (int i = 0; i < 4; i++)
+      word |= luma_at<Group> (picture, img_clamp (x + i, 0, last), y) << 8 * i;
+    return word;
+  }
+  typename Group::Four group;
+
+  group.load (picture, y, x / 4);
+  if constexpr (Group::kStep == 1 && Group::kPlanes == 1)
+    return group.word[0][0];
+  else
+    return pack_bytes (group.luma (picture, 0), group.luma (picture, 1),
+        group.luma (picture, 2), group.luma (picture, 3));
+}
+
+/* Fills the tile whose first pixel, halo included, is (x, y). */
+template <typename Group>
+static __device__ void
+load_tile (const AdaptiveTile &tile, int x, int y, unsigned *luma)
+{
+  const int rows = TILE_ROWS + 2 * tile.radius;
+  const int last = tile.src.height - 1;
+
+  for (int row = threadIdx.y; row < rows; row += 4 * TILE_WARPS) {
+    unsigned word[4];
+
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      word[k] = load_luma_word<Group> (tile.src, x + 4 * (int)threadIdx.x,
+          img_clamp (y + row + k * TILE_WARPS, 0, last));
+#pragma unroll
+    for (int k = 0; k < 4; k++)
+      if (row + k * TILE_WARPS < rows)
+        luma[(row + k * TILE_WARPS) * TILE_GROUPS + threadIdx.x] = word[k];
+  }
+}
+
+/* Sums the rows row..row + 3 of the tile around this lane's four pixels. */
+template <bool Gaussian>
+static __device__ __forceinline__ void
+sum_rows (const AdaptiveTile &tile, const unsigned *luma, uint2 *sums, int row)
+{
+  const unsigned *data = luma + row * TILE_GROUPS + threadIdx.x - tile.halo;
+  unsigned sum[4][4] = {};
+
+  for (int i = 0; i <= 2 * tile.halo; i++)
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const unsigned word = data[k * TILE_GROUPS + i];
+
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        sum[k][j] = Gaussian ? __dp2a_hi (tile.high[i][j], word,
+                        __dp2a_lo (tile.low[i][j], word, sum[k][j]))
+                             : __dp4a (tile.low[i][j], word, sum[k][j]);
+    }
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    if (Gaussian)
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        sum[k][j] = img_gauss_first (sum[k][j], 8);
+    sums[(row + k) * TILE_GROUPS + threadIdx.x]
+        = make_uint2 (sum[k][0] | sum[k][1] << 16, sum[k][2] | sum[k][3] << 16);
+  }
+}
+
+static __device__ __forceinline__ void
+add_four (unsigned *sum, uint2 row, unsigned weight)
+{
+  sum[0] += (row.x & 0xffff) * weight;
+  sum[1] += (row.x >> 16) * weight;
+  sum[2] += (row.y & 0xffff) * weight;
+  sum[3] += (row.y >> 16) * weight;
+}
+
+/* Where a group of a tile is written. */
+template <typename Group> struct TileWriter {
+  const AdaptiveTile &tile;
+  int x, y; /* of the group, in row 0 of the tile without its halo */
+  const unsigned *luma;
+
+  /* Writes row `row` from the means of its four pixels. */
+  __device__ __forceinline__ void write (int row, const unsigned *mean) const
+  {
+    const unsigned word = luma[(row + tile.radius) * TILE_GROUPS + threadIdx.x];
+    typename Group::Four group;
+    unsigned level[4];
+
+    if (y + row >= tile.src.height || x >= tile.src.width)
+      return;
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      level[j] = img_threshold_apply (
+          &tile.rule, word >> 8 * j & 0xff, (int)mean[j] - tile.rule.offset);
+    if (Group::kStep == 4)
+      group.load (tile.src, y + row, x / 4);
+    store_levels (tile.dst, group, y + row, x / 4, level);
+  }
+};
+
+/* Slides down the tile's own rows first..first + TILE_OWN_ROWS - 1. */
+template <typename Group>
+static __device__ __forceinline__ void
+box_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
+{
+  const AdaptiveTile &tile = writer.tile;
+  const int block = 2 * tile.radius + 1;
+  const uint2 *row = sums + first * TILE_GROUPS + threadIdx.x;
+  unsigned sum[4] = { tile.half, tile.half, tile.half, tile.half };
+
+  for (int i = 0; i < block - 1; i++)
+    add_four (sum, row[i * TILE_GROUPS], 1);
+#pragma unroll
+  for (int i = 0; i < TILE_OWN_ROWS; i++) {
+    unsigned mean[4];
+
+    add_four (sum, row[(i + block - 1) * TILE_GROUPS], 1);
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      mean[j] = __umulhi (sum[j], tile.magic);
+    writer.write (first + i, mean);
+    add_four (sum, row[i * TILE_GROUPS], ~0u);
+  }
+}
+
+/* COLUMN_STEP rows from `first` on; column[] has COLUMN_STEP - 1 zeros before
+ * the kernel and as many after it. */
+template <typename Group>
+static __device__ __forceinline__ void
+gauss_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
+{
+  const AdaptiveTile &tile = writer.tile;
+  const uint2 *row = sums + first * TILE_GROUPS + threadIdx.x;
+  unsigned sum[COLUMN_STEP][4] = {};
+
+  for (int i = 0; i < 2 * tile.radius + COLUMN_STEP; i++) {
+    const uint2 v = row[i * TILE_GROUPS];
+
+#pragma unroll
+    for (int k = 0; k < COLUMN_STEP; k++)
+      add_four (sum[k], v, tile.column[i + COLUMN_STEP - 1 - k]);
+  }
+#pragma unroll
+  for (int k = 0; k < COLUMN_STEP; k++) {
+    unsigned mean[4];
+
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      mean[j] = img_gauss_second (sum[k][j], 8);
+    writer.write (first + k, mean);
+  }
+}
+
+template <typename Group, bool Gaussian>
+__global__ void __launch_bounds__ (32 * TILE_WARPS)
+    tile_kernel (const __grid_constant__ AdaptiveTile tile)
+{
+  extern __shared__ unsigned shared[];
+  const int rows = (TILE_ROWS + 2 * tile.radius + 3) / 4 * 4;
+  const int lane = threadIdx.x;
+  const int x = (int)blockIdx.x * 4 * (TILE_GROUPS - 2 * tile.halo)
+                + 4 * (lane - tile.halo);
+  const int y = blockIdx.y * TILE_ROWS;
+  unsigned *luma = shared;
+  uint2 *sums = (uint2 *)(luma + rows * TILE_GROUPS);
+
+  load_tile<Group> (tile, x - 4 * lane, y - tile.radius, luma);
+  __syncthreads ();
+  const bool inside = lane >= tile.halo && lane < TILE_GROUPS - tile.halo;
+  if (inside)
+    for (int row = 4 * threadIdx.y; row < rows; row += 4 * TILE_WARPS)
+      sum_rows<Gaussian> (tile, luma, sums, row);
+  __syncthreads ();
+  if (!inside)
+    return;
+  const TileWriter<Group> writer = { tile, x, y, luma };
+  const int first = threadIdx.y * TILE_OWN_ROWS;
+  if constexpr (Gaussian)
+    for (int i = 0; i < TILE_OWN_ROWS; i += COLUMN_STEP)
+      gauss_columns (writer, sums, first + i);
+  else
+    box_columns (writer, sums, first);
+}
+
+/* The two passes */
+
+struct AdaptivePasses {
+  AdaptiveKernel kernel;
+  int depth;
+  unsigned *scratch; /* src.width * src.height */
+  LumaPicture src;
+  LumaTarget dst;
+  ImgThresholdRule rule;
+};
+
+template <typename Group>
+__global__ void
+__launch_bounds__ (ROWS_THREADS)
+    rows_kernel (const __grid_constant__ AdaptivePasses job)
+{
+  __shared__ unsigned short luma[ROWS_THREADS + 2 * IMG_GAUSS_MAX_RADIUS];
+  const int radius = job.kernel.radius, width = job.src.width;
+  const int first = blockIdx.x * ROWS_THREADS, y = blockIdx.y;
+  const unsigned short *own = luma + threadIdx.x + radius;
+  unsigned sum = 0;
+
+  for (int i = threadIdx.x; i < ROWS_THREADS + 2 * radius; i += ROWS_THREADS)
+    luma[i] = luma_at<Group> (
+        job.src, img_clamp (first + i - radius, 0, width - 1), y);
+  __syncthreads ();
+  for (int i = 1; i <= radius; i++)
+    sum += job.kernel.weight[i] * ((unsigned)own[i] + own[-i]);
+  sum += job.kernel.weight[0] * own[0];
+  if (job.kernel.gaussian)
+    sum = img_gauss_first (sum, job.depth);
+  if (first + (int)threadIdx.x < width)
+    job.scratch[(size_t)y * width + first + threadIdx.x] = sum;
+}
+
+/* Writes one pixel's level to every colour channel and copies the others. */
+template <typename Group>
+static __device__ void
+write_pixel (
+    const LumaPicture &src, const LumaTarget &dst, int x, int y, unsigned level)
+{
+  typedef typename Group::Component T;
+  const size_t at = (size_t)x * Group::kStep;
+
+  for (int p = 0; p < Group::kPlanes; p++) {
+    T *to = (T *)(dst.data[p] + y * dst.stride[p]) + at;
+    const T *from = (const T *)(src.data[p] + y * src.stride[p]) + at;
+
+    for (int c = 0; c < Group::kStep; c++)
+      to[c] = Group::kStep == 4 && dst.keep >> 8 * c & 0xff
+                  ? from[c]
+                  : (T)(level << dst.shift);
+  }
+}
+
+template <typename Group>
+__global__ void
+__launch_bounds__ (COLUMNS_X *COLUMNS_Y)
+    columns_kernel (const __grid_constant__ AdaptivePasses job)
+{
+  extern __shared__ unsigned shared[];
+  const int radius = job.kernel.radius;
+  const int width = job.src.width, height = job.src.height;
+  const int x = blockIdx.x * COLUMNS_X + threadIdx.x;
+  const int top = blockIdx.y * COLUMNS_TILE;
+  const float reciprocal = 1.0f / job.kernel.area;
+
+  if (x < width)
+    for (int i = threadIdx.y; i < COLUMNS_TILE + 2 * radius; i += COLUMNS_Y)
+      shared[i * COLUMNS_X + threadIdx.x]
+          = job.scratch[(size_t)img_clamp (top + i - radius, 0, height - 1)
+                            * width
+                        + x];
+  __syncthreads ();
+  for (int i = threadIdx.y; i < COLUMNS_TILE; i += COLUMNS_Y) {
+    const unsigned *own = shared + (i + radius) * COLUMNS_X + threadIdx.x;
+    const int y = top + i;
+    unsigned sum = job.kernel.weight[0] * own[0];
+
+    if (x >= width || y >= height)
+      return;
+    for (int k = 1; k <= radius; k++)
+      sum += job.kernel.weight[k] * (own[k * COLUMNS_X] + own[-k * COLUMNS_X]);
+    const int mean = job.kernel.gaussian
+                         ? img_gauss_second (sum, job.depth)
+                         : img_box_mean (sum, job.kernel.area, reciprocal);
+    const int value = luma_at<Group> (job.src, x, y);
+    write_pixel<Group> (job.src, job.dst, x, y,
+        img_threshold_apply (&job.rule, value, mean - job.rule.offset));
+  }
+}
+
+/* Host side */
+
+static AdaptiveKernel
+adaptive_kernel (const ImgThresholdParams *params)
+{
+  AdaptiveKernel kernel = {};
+
+  kernel.radius = params->block_size / 2;
+  kernel.area = params->block_size * params->block_size;
+  kernel.gaussian = params->method == IMG_THRESHOLD_ADAPTIVE_GAUSSIAN;
+  if (kernel.gaussian)
+    img_gauss_weights (params->block_size, kernel.weight);
+  else
+    for (int i = 0; i <= kernel.radius; i++)
+      kernel.weight[i] = 1;
+  return kernel;
+}
+
+static bool
+adaptive_fits_tile (const ImgView *view, const ImgThresholdParams *params)
+{
+  return view->depth == 8 && params->block_size / 2 <= TILE_MAX_RADIUS;
+}
+
+/* Spreads the kernel over the bytes of the words around a group. */
+static void
+fill_tile_weights (AdaptiveTile *tile, const AdaptiveKernel *kernel)
+{
+  const int block = 2 * kernel->radius + 1;
+
+  for (int j = 0; j < 4; j++)
+    for (int i = 0; i < block; i++) {
+      const unsigned weight = kernel->weight[abs (i - kernel->radius)];
+      const int at = 4 * tile->halo + j + i - kernel->radius;
+      const int word = at / 4, byte = at % 4;
+
+      if (!kernel->gaussian)
+        tile->low[word][j] |= weight << 8 * byte;
+      else if (byte < 2)
+        tile->low[word][j] |= weight << 16 * byte;
+      else
+        tile->high[word][j] |= weight << 16 * (byte - 2);
+    }
+  for (int i = 0; i < block; i++)
+    tile->column[COLUMN_STEP - 1 + i]
+        = kernel->weight[abs (i - kernel->radius)];
+}
+
+static bool
+run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
+    const AdaptiveKernel *kernel, cudaStream_t stream, ImgError *error)
+{
+  AdaptiveTile tile = {};
+  const int rows = (TILE_ROWS + 2 * kernel->radius + 3) / 4 * 4;
+  const size_t shared = (size_t)rows * TILE_GROUPS * 3 * sizeof (unsigned);
+
+  tile.radius = kernel->radius;
+  tile.halo = (kernel->radius + 3) / 4;
+  tile.half = kernel->area / 2;
+  tile.magic = (unsigned)((1ull << 32) / kernel->area + 1);
+  fill_tile_weights (&tile, kernel);
+  tile.src = luma_picture (src);
+  tile.dst = luma_target (dst);
+  tile.rule = *rule;
+
+  const int width = 4 * (TILE_GROUPS - 2 * tile.halo);
+  const dim3 block (TILE_GROUPS, TILE_WARPS);
+  const dim3 grid ((src->width + width - 1) / width,
+      (src->height + TILE_ROWS - 1) / TILE_ROWS);
+  luma_dispatch (src, [&] (auto group) {
+    typedef decltype (group) Group;
+
+    if constexpr (sizeof (typename Group::Component) == 1) {
+      if (kernel->gaussian)
+        tile_kernel<Group, true><<<grid, block, shared, stream> > > (tile);
+      else
+        tile_kernel<Group, false><<<grid, block, shared, stream> > > (tile);
+    }
+  });
+  return img_cuda_launched ("launching the adaptive threshold", error);
+}
+
+static bool
+run_passes (const ImgView *src, const ImgView *dst,
+    const ImgThresholdRule *rule, const AdaptiveKernel *kernel,
+    unsigned *scratch, cudaStream_t stream, ImgError *error)
+{
+  const AdaptivePasses job = { *kernel, src->depth, scratch, luma_picture (src),
+    luma_target (dst), *rule };
+  const dim3 rows ((src->width + ROWS_THREADS - 1) / ROWS_THREADS, src->height);
+  const dim3 columns ((src->width + COLUMNS_X - 1) / COLUMNS_X,
+      (src->height + COLUMNS_TILE - 1) / COLUMNS_TILE);
+  const size_t shared = (COLUMNS_TILE + 2 * (size_t)kernel->radius) * COLUMNS_X
+                        * sizeof (unsigned);
+
+  luma_dispatch (src, [&] (auto group) {
+    typedef decltype (group) Group;
+
+    rows_kernel<Group><<<rows, ROWS_THREADS, 0, stream> > > (job);
+    columns_kernel<Group>
+        <<<columns, dim3 (COLUMNS_X, COLUMNS_Y), shared, stream> > > (job);
+  });
+  return img_cuda_launched ("launching the adaptive threshold", error);
+}
+
+/* `scratch`: of src->width * src->height, where the tile does not fit. */
+static bool
+adaptive_run (const ImgView *src, const ImgView *dst,
+    const ImgThresholdParams *params, const AdaptiveKernel *kernel,
+    unsigned *scratch, cudaStream_t stream, ImgError *error)
+{
+  const ImgThresholdRule rule = img_threshold_rule (src, params);
+
+  return adaptive_fits_tile (src, params)
+             ? run_tile (src, dst, &rule, kernel, stream, error)
+             : run_passes (src, dst, &rule, kernel, scratch, stream, error);
+}
+
+#endif

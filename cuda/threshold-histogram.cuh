@@ -1,0 +1,408 @@
+/*
+ * The threshold of OTSU and TRIANGLE in one launch: histograms of parts of the
+ * picture in shared memory, added up in device memory; the last block to end
+ * makes the threshold of the sum and zeroes it for the next picture.
+ */
+#ifndef IMG_THRESHOLD_HISTOGRAM_CUH
+#define IMG_THRESHOLD_HISTOGRAM_CUH
+
+#include <limits.h>
+
+#include "luma.cuh"
+#include "threshold-arith.h"
+
+#define HISTOGRAM_THREADS 512
+#define HISTOGRAM_BLOCKS 2        /* for each multiprocessor */
+#define HISTOGRAM_COUNTERS 8192   /* of a block, in shared memory */
+#define HISTOGRAM_SHARED_DEPTH 12 /* deeper ones count in device memory */
+
+typedef unsigned long long HistogramKey;
+
+/* In device memory. Between runs all but `level` is zero. */
+struct ThresholdHistogram {
+  int level; /* the computed threshold, in units of the depth */
+  unsigned blocks;
+  unsigned count[1]; /* 2^depth of them */
+};
+
+/* Where the last block puts the threshold. */
+struct HistogramResult {
+  ThresholdHistogram *histogram;
+  volatile int *computed; /* a copy of the level, in memory of the host */
+  ImgThresholdMethod method;
+  int bins;
+};
+
+/* The largest key of all threads, for all threads. */
+static __device__ HistogramKey
+block_max (HistogramKey key)
+{
+  __shared__ HistogramKey warp[HISTOGRAM_THREADS / 32];
+
+  for (int i = 16; i > 0; i /= 2)
+    key = max (key, __shfl_xor_sync (~0u, key, i));
+  __syncthreads ();
+  if (threadIdx.x % 32 == 0)
+    warp[threadIdx.x / 32] = key;
+  __syncthreads ();
+  for (int i = 0; i < HISTOGRAM_THREADS / 32; i++)
+    key = max (key, warp[i]);
+  return key;
+}
+
+/* The sum over the threads before this one; `total` is that over all. */
+static __device__ HistogramKey
+block_scan (HistogramKey value, HistogramKey *total)
+{
+  __shared__ HistogramKey warp[HISTOGRAM_THREADS / 32];
+  HistogramKey sum = value, before = 0;
+
+  for (int i = 1; i < 32; i *= 2) {
+    const HistogramKey other = __shfl_up_sync (~0u, sum, i);
+
+    if (threadIdx.x % 32 >= i)
+      sum += other;
+  }
+  __syncthreads ();
+  if (threadIdx.x % 32 == 31)
+    warp[threadIdx.x / 32] = sum;
+  __syncthreads ();
+  *total = 0;
+  for (int i = 0; i < HISTOGRAM_THREADS / 32; i++) {
+    if (i < threadIdx.x / 32)
+      before += warp[i];
+    *total += warp[i];
+  }
+  return before + sum - value;
+}
+
+/* The bins first..end - 1 of this thread. */
+static __device__ int2
+own_bins (int bins)
+{
+  const int chunk = (bins + HISTOGRAM_THREADS - 1) / HISTOGRAM_THREADS;
+  const int first = min ((int)threadIdx.x * chunk, bins);
+
+  return make_int2 (first, min (first + chunk, bins));
+}
+
+/* Of the threads whose key is the largest, the lowest level; -1 if no key is
+ * above 0. */
+static __device__ int
+first_best (HistogramKey key, int level)
+{
+  const HistogramKey best = block_max (key);
+  const HistogramKey back
+      = block_max (key == best ? (HistogramKey)(INT_MAX - level) : 0);
+
+  return best == 0 ? -1 : INT_MAX - (int)back;
+}
+
+/* A histogram, and for Otsu its number of pixels and sum of levels, and those
+ * of the bins before this thread's. */
+struct HistogramSums {
+  HistogramKey before_n, before_sum, n, sum;
+};
+
+static __device__ HistogramSums
+histogram_sums (const unsigned *count, int2 own)
+{
+  HistogramSums sums = {};
+
+  for (int i = own.x; i < own.y; i++) {
+    sums.before_n += __ldcg (count + i);
+    sums.before_sum += (HistogramKey)__ldcg (count + i) * i;
+  }
+  sums.before_n = block_scan (sums.before_n, &sums.n);
+  sums.before_sum = block_scan (sums.before_sum, &sums.sum);
+  return sums;
+}
+
+/* The first of this thread's levels with the largest variance, which is put
+ * into `largest`; or the number of levels near `limit`, if that is above 0. */
+static __device__ int
+own_variances (const unsigned *count, int2 own, HistogramSums sums,
+    double limit, double *largest)
+{
+  int level = 0, near = 0;
+
+  *largest = 0;
+  for (int i = own.x; i < own.y; i++) {
+    sums.before_n += __ldcg (count + i);
+    sums.before_sum += (HistogramKey)__ldcg (count + i) * i;
+    const double variance = img_otsu_variance (
+        (unsigned)sums.before_n, sums.before_sum, (unsigned)sums.n, sums.sum);
+
+    if (variance > *largest) {
+      *largest = variance;
+      level = i;
+    }
+    near += limit > 0 && img_otsu_near (variance, limit);
+  }
+  return limit > 0 ? near : level;
+}
+
+/* Variances are not negative, so their bits compare as they do. */
+static __device__ int
+otsu_level (const unsigned *count, int bins)
+{
+  __shared__ unsigned copy[256];
+  __shared__ int level;
+  const int2 own = own_bins (bins);
+  const HistogramSums sums = histogram_sums (count, own);
+  double largest, limit;
+
+  const int own_level = own_variances (count, own, sums, 0, &largest);
+  const HistogramKey key = (HistogramKey)__double_as_longlong (largest);
+  const int best = max (first_best (key, own_level), 0);
+  if (bins != 256)
+    return best;
+  limit = __longlong_as_double ((long long)block_max (key));
+  if (threadIdx.x < 256)
+    copy[threadIdx.x] = __ldcg (count + threadIdx.x);
+  const int near = own_variances (count, own, sums, limit, &largest);
+  if (__syncthreads_count (near) < 2)
+    return best;
+  if (threadIdx.x == 0) /* rare: some 20 µs */
+    level = img_otsu_recurrence (copy, (unsigned)sums.n, sums.sum);
+  __syncthreads ();
+  return level;
+}
+
+static __device__ int
+triangle_level (const unsigned *count, int bins)
+{
+  const int2 own = own_bins (bins);
+  HistogramKey first = 0, last = 0, peak = 0, best = 0;
+  int position = 0;
+
+  for (int i = own.x; i < own.y; i++) {
+    const HistogramKey n = __ldcg (count + i), back = bins - i;
+
+    if (n > 0) {
+      first = max (first, back);
+      last = max (last, (HistogramKey)i);
+    }
+    peak = max (peak, n << 32 | back); /* of equal peaks the first */
+  }
+  first = block_max (first);
+  last = block_max (last);
+  peak = block_max (peak);
+  const ImgTriangle triangle = img_triangle (bins, bins - (int)first, (int)last,
+      bins - (int)(peak & 0xffffffffu), (unsigned)(peak >> 32));
+  for (int i = own.x; i < own.y; i++) {
+    const int64_t distance
+        = i > triangle.begin && i <= triangle.peak ? img_triangle_distance (
+              &triangle, i, __ldcg (count + img_triangle_mirror (&triangle, i)))
+                                                   : 0;
+
+    if (distance > (int64_t)best) {
+      best = distance;
+      position = i;
+    }
+  }
+  position = first_best (best, position);
+  return img_triangle_level (
+      &triangle, position < 0 ? triangle.begin : position);
+}
+
+/* The last block: makes the threshold and zeroes the histogram. */
+static __device__ void
+finish_histogram (const HistogramResult &result)
+{
+  ThresholdHistogram *histogram = result.histogram;
+  const int level = result.method == IMG_THRESHOLD_OTSU
+                        ? otsu_level (histogram->count, result.bins)
+                        : triangle_level (histogram->count, result.bins);
+
+  if (threadIdx.x == 0) {
+    histogram->level = level;
+    *result.computed = level;
+  }
+  __syncthreads ();
+  for (int i = threadIdx.x; i < result.bins; i += HISTOGRAM_THREADS)
+    histogram->count[i] = 0;
+}
+
+/* The bin of a pixel; components of two bytes may hold more than the depth
+ * allows. */
+template <typename Group>
+static __device__ __forceinline__ unsigned
+group_bin (const LumaPicture &picture, const Group &group, int i, int bins)
+{
+  const unsigned luma = group.luma (picture, i);
+
+  return sizeof (typename Group::Component) == 1
+             ? luma
+             : min (luma, (unsigned)bins - 1);
+}
+
+/* Counts in shared memory: each bin has as many counters as fit, and the lanes
+ * of a warp use different ones, so a flat picture is as fast as any. */
+template <typename Group> struct SharedCounter {
+  unsigned *counters;
+  int log_copies, bins;
+
+  __device__ __forceinline__ void add (
+      const LumaPicture &picture, const Group &group, int n)
+  {
+    const unsigned copy = threadIdx.x & ((1u << log_copies) - 1);
+
+#pragma unroll
+    for (int i = 0; i < Group::kPixels; i++)
+      if (i < n)
+        atomicAdd (
+            &counters[group_bin (picture, group, i, bins) << log_copies | copy],
+            1u);
+  }
+
+  __device__ void flush (unsigned *count)
+  {
+    const int copies = 1 << log_copies;
+
+    __syncthreads ();
+    for (int bin = threadIdx.x; bin < bins; bin += HISTOGRAM_THREADS) {
+      unsigned sum = 0;
+
+      for (int i = 0; i < copies; i++) /* from different banks */
+        sum += counters[bin * copies + ((i + threadIdx.x) & (copies - 1))];
+      if (sum > 0)
+        atomicAdd (&count[bin], sum);
+    }
+  }
+};
+
+/* Counts in device memory, runs of equal pixels at once. */
+template <typename Group> struct GlobalCounter {
+  unsigned *count;
+  int bins;
+  unsigned value, run;
+
+  __device__ __forceinline__ void add (
+      const LumaPicture &picture, const Group &group, int n)
+  {
+#pragma unroll
+    for (int i = 0; i < Group::kPixels; i++) {
+      if (i >= n)
+        break;
+      const unsigned bin = group_bin (picture, group, i, bins);
+
+      if (bin != value) {
+        flush (count);
+        value = bin;
+        run = 0;
+      }
+      run++;
+    }
+  }
+
+  __device__ void flush (unsigned *to)
+  {
+    if (run > 0)
+      atomicAdd (&to[value], run);
+  }
+};
+
+/* Shows `counter` this thread's share of the picture. */
+template <typename Group, typename Counter>
+static __device__ void
+count_picture (const LumaPicture &picture, int groups, Counter &counter)
+{
+  const int loads = luma_loads<Group>;
+  LumaWalk walk (blockIdx.x * HISTOGRAM_THREADS + threadIdx.x,
+      gridDim.x * HISTOGRAM_THREADS, groups);
+
+  while (walk.row < picture.height) {
+    Group group[loads];
+    int n[loads];
+
+#pragma unroll
+    for (int k = 0; k < loads; k++, walk.next ()) {
+      n[k] = 0;
+      if (walk.row < picture.height) {
+        group[k].load (picture, walk.row, walk.group);
+        n[k]
+            = min (picture.width - walk.group * Group::kPixels, Group::kPixels);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < loads; k++)
+      counter.add (picture, group[k], n[k]);
+  }
+}
+
+/* Whether all other blocks have ended their part of the histogram. */
+static __device__ bool
+is_last_block (ThresholdHistogram *histogram)
+{
+  __shared__ bool last;
+
+  __threadfence ();
+  __syncthreads ();
+  if (threadIdx.x == 0)
+    last = atomicInc (&histogram->blocks, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads ();
+  return last;
+}
+
+template <typename Group>
+__global__ void
+__launch_bounds__ (HISTOGRAM_THREADS) shared_histogram_kernel (
+    const __grid_constant__ LumaPicture picture, int groups, int log_copies,
+    const __grid_constant__ HistogramResult result)
+{
+  __shared__ unsigned counters[HISTOGRAM_COUNTERS];
+  SharedCounter<Group> counter = { counters, log_copies, result.bins };
+
+  for (int i = threadIdx.x; i < HISTOGRAM_COUNTERS; i += HISTOGRAM_THREADS)
+    counters[i] = 0;
+  __syncthreads ();
+  count_picture<Group> (picture, groups, counter);
+  counter.flush (result.histogram->count);
+  if (is_last_block (result.histogram))
+    finish_histogram (result);
+}
+
+template <typename Group>
+__global__ void
+__launch_bounds__ (HISTOGRAM_THREADS)
+    global_histogram_kernel (const __grid_constant__ LumaPicture picture,
+        int groups, const __grid_constant__ HistogramResult result)
+{
+  GlobalCounter<Group> counter = { result.histogram->count, result.bins, 0, 0 };
+
+  count_picture<Group> (picture, groups, counter);
+  counter.flush (result.histogram->count);
+  if (is_last_block (result.histogram))
+    finish_histogram (result);
+}
+
+/* Launches the kernel that fits the depth of `view`. */
+static bool
+histogram_run (const ImgView *view, const HistogramResult *result,
+    int processors, cudaStream_t stream, ImgError *error)
+{
+  const LumaPicture picture = luma_picture (view);
+  const int n_blocks = HISTOGRAM_BLOCKS * processors;
+
+  luma_dispatch (view, [&] (auto group) {
+    typedef decltype (group) Group;
+    const int groups = (view->width + Group::kPixels - 1) / Group::kPixels;
+    int log_copies = 0;
+
+    while (log_copies < 5
+           && result->bins << (log_copies + 1) <= HISTOGRAM_COUNTERS)
+      log_copies++;
+    if (view->depth <= HISTOGRAM_SHARED_DEPTH)
+      shared_histogram_kernel<Group>
+          <<<n_blocks, HISTOGRAM_THREADS, 0, stream> > > (
+              picture, groups, log_copies, *result);
+    else if constexpr (sizeof (typename Group::Component) > 1)
+      global_histogram_kernel<Group>
+          <<<n_blocks, HISTOGRAM_THREADS, 0, stream> > > (
+              picture, groups, *result);
+  });
+  return img_cuda_launched ("launching the histogram", error);
+}
+
+#endif
