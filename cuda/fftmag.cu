@@ -16,6 +16,7 @@
 #include <stdlib.h>
 
 #include "cufft-loader.h"
+#include "fftmag-arith.h"
 #include "luma.cuh"
 
 #define SUM_THREADS 256
@@ -307,9 +308,9 @@ scaled (float power, ImgFftmagScale scale)
   }
 }
 
-/* A range of the scale's units, as the value of black and a factor. */
-static __device__ __forceinline__ float2
-output_range (const Spectrum &spectrum, const Output &output)
+/* What maps values to levels. */
+static __device__ __forceinline__ ImgFftmagMap
+output_map (const Spectrum &spectrum, const Output &output)
 {
   float low = output.range_min, high = output.range_max;
 
@@ -317,8 +318,7 @@ output_range (const Spectrum &spectrum, const Output &output)
     low = scaled (__int_as_float (spectrum.statistics->smallest), output.scale);
     high = scaled (__int_as_float (spectrum.statistics->largest), output.scale);
   }
-  return make_float2 (
-      low, high > low ? (output.white - output.black) / (high - low) : 0.f);
+  return img_fftmag_map (low, high, output.black, output.white);
 }
 
 /* A row of output: components of which channel c is a colour where bit c of
@@ -411,17 +411,14 @@ __launch_bounds__ (WRITE_THREADS)
   for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++)
     if ((int)threadIdx.x + k * WRITE_THREADS < n)
       z[k] = data[threadIdx.x + k * WRITE_THREADS];
-  const float2 range = output_range (spectrum, output);
+  const ImgFftmagMap map = output_map (spectrum, output);
 #pragma unroll
   for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++) {
     const int i = threadIdx.x + k * WRITE_THREADS;
 
     if (i < n) {
       const float power = power_of<Windowed> (spectrum, z[k], u + i, v);
-      const float value = (scaled (power, output.scale) - range.x) * range.y;
-
-      level[i] = (T)(img_round_clamp (
-                         value + output.black, output.black, output.white)
+      level[i] = (T)(img_fftmag_level (&map, scaled (power, output.scale))
                      << output.shift);
     }
   }
@@ -431,7 +428,8 @@ __launch_bounds__ (WRITE_THREADS)
 
 /* State */
 
-/* The coefficients of a0 - a1 cos (2πn / (N - 1)) + a2 cos (4πn / (N - 1)). */
+/* For the transform of the windows, a0 - a1 cos (2πn / (N - 1)) +
+ * a2 cos (4πn / (N - 1)). */
 static const double window_coefficients[N_WINDOWS][3]
     = { { 0.5, 0.5, 0 }, { 0.54, 0.46, 0 }, { 0.42, 0.5, 0.08 } };
 
@@ -447,17 +445,16 @@ add_geometric (double *re, double *im, double scale, double angle, int n)
   *im += scale * r * sin (a * (n - 1) / 2);
 }
 
-/* One row of a window, and `n_spectrum` elements of its transform. */
+/* One row of window `kind`, and `n_spectrum` elements of its transform. */
 static void
-make_window (
-    const double *a, float *window, float2 *spectrum, int n, int n_spectrum)
+make_window (int kind, float *window, float2 *spectrum, int n, int n_spectrum)
 {
+  const double *a = window_coefficients[kind];
   const double step = n > 1 ? 2 * M_PI / (n - 1) : 0;
 
   for (int i = 0; i < n; i++)
-    window[i] = n == 1 ? 1
-                       : (float)(a[0] - a[1] * cos (step * i)
-                                 + a[2] * cos (2 * step * i));
+    window[i] = (float)img_fftmag_window (
+        (ImgFftmagWindow)(IMG_FFTMAG_WINDOW_HANN + kind), i, n);
   for (int k = 0; k < n_spectrum; k++) {
     const double angle = -2 * M_PI * k / n;
     double re = 0, im = 0;
@@ -525,10 +522,10 @@ fill_tables (FftmagState *state, int width, int height, ImgError *error)
   for (int i = 0; i < N_WINDOWS; i++) {
     const WindowTables *window = &tables.window[i];
 
-    make_window (window_coefficients[i], (float *)window->x,
-        (float2 *)window->spectrum_x, width, width / 2 + 1);
-    make_window (window_coefficients[i], (float *)window->y,
-        (float2 *)window->spectrum_y, height, height);
+    make_window (i, (float *)window->x, (float2 *)window->spectrum_x, width,
+        width / 2 + 1);
+    make_window (
+        i, (float *)window->y, (float2 *)window->spectrum_y, height, height);
   }
   ok = img_cuda_check (
            cudaMemcpy (state->memory, host, size, cudaMemcpyHostToDevice),
@@ -577,16 +574,11 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
   const ImgFftmagParams *p = (const ImgFftmagParams *)params;
   FftmagState *state = (FftmagState *)*data;
 
-  if (!img_view_same_layout (src, dst))
-    return img_fail (error, IMG_ERROR_UNSUPPORTED,
-        "fftmag: source and destination differ in format or size");
+  if (!img_fftmag_check (src, dst, p, error))
+    return false;
   if (!luma_fits (src) || !pointwise_fits (src))
     return img_fail (
         error, IMG_ERROR_UNSUPPORTED, "fftmag: no GPU version for this format");
-  if (p->normalize == IMG_FFTMAG_RANGE && !(p->range_min < p->range_max))
-    return img_fail (error, IMG_ERROR_SETTINGS,
-        "fftmag: range-min (%g) is not below range-max (%g)", p->range_min,
-        p->range_max);
   if (!state) {
     state = (FftmagState *)calloc (1, sizeof (*state));
     if (!state)
@@ -613,7 +605,7 @@ make_spectrum (const FftmagState *state, const ImgView *view)
   spectrum.height = view->height;
   spectrum.half = view->width / 2 + 1;
   spectrum.black = (float)levels.black;
-  spectrum.unit = 255.f / (levels.white - levels.black);
+  spectrum.unit = (float)img_fftmag_unit (view);
   spectrum.statistics = state->statistics;
   return spectrum;
 }
@@ -671,11 +663,11 @@ load_luma (const FftmagState *state, const ImgView *src,
     const int groups = (src->width + Group::kPixels - 1) / Group::kPixels;
     const int columns = (src->width + 3) / 4;
 
-    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream> > > (
+    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream>>> (
         picture, groups, state->statistics, spectrum->black);
     forward_kernel<typename Group::Four, Windowed>
         <<<row_grid (columns, src->height, FORWARD_ROWS),
-            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream> > > (
+            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (
             picture, state->input, state->statistics, spectrum->window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
@@ -694,7 +686,7 @@ write_planes (const ImgView *view, const Spectrum &spectrum,
     typedef decltype (group) Group;
 
     write_kernel<typename Group::Component, Group::kStep, Windowed>
-        <<<grid, WRITE_THREADS, 0, stream> > > (spectrum, output);
+        <<<grid, WRITE_THREADS, 0, stream>>> (spectrum, output);
   });
 }
 
@@ -719,7 +711,7 @@ transform (const FftmagState *state, const ImgView *src, const ImgView *dst,
   if (output.minmax)
     extremes_kernel<Windowed>
         <<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS), block, 0,
-            stream> > > (spectrum);
+            stream>>> (spectrum);
   write_planes<Windowed> (dst, spectrum, output, stream);
   return img_cuda_launched ("launching the fftmag output", error)
          && pointwise_fill_others (src, dst, stream, error);

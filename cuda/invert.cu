@@ -97,7 +97,7 @@ static bool
 mirror_planes (const ImgView *src, const ImgView *dst, bool invert_alpha,
     ImgStream stream, ImgError *error)
 {
-  PointwiseJob<InvertMirror<Bytes> > job = {};
+  PointwiseJob<InvertMirror<Bytes>> job = {};
 
   for (int i = 0; i < src->n_planes; i++)
     pointwise_add (&job, src, dst, i,

@@ -26,7 +26,7 @@ static constexpr int luma_pixels
 
 /* T: a component. Step: components in a pixel. Planes: 1, or 3 for R, G, B in
  * planes of their own. Pixels: in a group; they fill whole words. */
-template <typename T, int Step, int Planes, int Pixels = luma_pixels<T, Step> >
+template <typename T, int Step, int Planes, int Pixels = luma_pixels<T, Step>>
 struct LumaGroup {
   typedef T Component;
   typedef LumaGroup<T, Step, Planes, 4> Four; /* a group of four pixels */

@@ -185,7 +185,7 @@ pointwise_start (const PointwiseJob<Functor> *job, cudaStream_t stream)
     grid.x = columns > grid.x ? columns : grid.x;
     grid.y += job->plane[i].tiles;
   }
-  pointwise_kernel<Access, Functor><<<grid, block, 0, stream> > > (*job);
+  pointwise_kernel<Access, Functor><<<grid, block, 0, stream>>> (*job);
 }
 
 /* Runs a job, which may be empty, with the widest access that the pointers and

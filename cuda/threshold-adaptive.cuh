@@ -9,8 +9,9 @@
 
 #include "threshold-levels.cuh"
 
-#define TILE_GROUPS 32 /* groups of four pixels, halo included: one per lane   \
-                        */
+#define TILE_GROUPS                                                            \
+  32 /* groups of four pixels, halo included: one per lane                     \
+      */
 #define TILE_WARPS 8
 #define TILE_ROWS 64    /* without the halo */
 #define TILE_MAX_HALO 7 /* groups on each side */
@@ -410,9 +411,9 @@ run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
 
     if constexpr (sizeof (typename Group::Component) == 1) {
       if (kernel->gaussian)
-        tile_kernel<Group, true><<<grid, block, shared, stream> > > (tile);
+        tile_kernel<Group, true><<<grid, block, shared, stream>>> (tile);
       else
-        tile_kernel<Group, false><<<grid, block, shared, stream> > > (tile);
+        tile_kernel<Group, false><<<grid, block, shared, stream>>> (tile);
     }
   });
   return img_cuda_launched ("launching the adaptive threshold", error);
@@ -434,9 +435,9 @@ run_passes (const ImgView *src, const ImgView *dst,
   luma_dispatch (src, [&] (auto group) {
     typedef decltype (group) Group;
 
-    rows_kernel<Group><<<rows, ROWS_THREADS, 0, stream> > > (job);
+    rows_kernel<Group><<<rows, ROWS_THREADS, 0, stream>>> (job);
     columns_kernel<Group>
-        <<<columns, dim3 (COLUMNS_X, COLUMNS_Y), shared, stream> > > (job);
+        <<<columns, dim3 (COLUMNS_X, COLUMNS_Y), shared, stream>>> (job);
   });
   return img_cuda_launched ("launching the adaptive threshold", error);
 }

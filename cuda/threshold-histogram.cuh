@@ -395,11 +395,11 @@ histogram_run (const ImgView *view, const HistogramResult *result,
       log_copies++;
     if (view->depth <= HISTOGRAM_SHARED_DEPTH)
       shared_histogram_kernel<Group>
-          <<<n_blocks, HISTOGRAM_THREADS, 0, stream> > > (
+          <<<n_blocks, HISTOGRAM_THREADS, 0, stream>>> (
               picture, groups, log_copies, *result);
     else if constexpr (sizeof (typename Group::Component) > 1)
       global_histogram_kernel<Group>
-          <<<n_blocks, HISTOGRAM_THREADS, 0, stream> > > (
+          <<<n_blocks, HISTOGRAM_THREADS, 0, stream>>> (
               picture, groups, *result);
   });
   return img_cuda_launched ("launching the histogram", error);

@@ -91,7 +91,7 @@ apply_to_planes (const ImgView *src, const ImgView *dst,
     const ImgThresholdRule *rule, const int *computed, ImgStream stream,
     ImgError *error)
 {
-  PointwiseJob<ThresholdWords<Bytes> > job = {};
+  PointwiseJob<ThresholdWords<Bytes>> job = {};
 
   for (int i = 0; i < src->n_planes; i++)
     pointwise_add (&job, src, dst, i,
@@ -153,7 +153,7 @@ apply_to_pixels (const ImgView *src, const ImgView *dst,
     job.groups = (src->width + Group::kPixels - 1) / Group::kPixels;
     pixel_kernel<Group><<<dim3 ((job.groups + block.x - 1) / block.x,
                               (src->height + tile - 1) / tile),
-        block, 0, stream> > > (job);
+        block, 0, stream>>> (job);
   });
   return img_cuda_launched ("launching threshold", error)
          && pointwise_fill_others (src, dst, stream, error);
