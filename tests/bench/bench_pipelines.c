@@ -64,12 +64,13 @@ static const struct {
 static const struct {
   const char *name, *launch;
 } routes[] = {
-  { "cudaupload, cudadownload", "cudaupload ! cudadownload" },
+  { "cudaupload, cudadownload", "cudaupload ! "
+        "video/x-raw(memory:CUDAMemory) ! cudadownload" },
   { "with one element", "cudaupload ! cudasobel ! cudadownload" },
   { "with three elements", "cudaupload ! " THREE " ! cudadownload" },
   { "with all five", "cudaupload ! " FIVE " ! cudadownload" },
-  { "one element by itself", "cudasobel ! video/x-raw" },
-  { "three by themselves", THREE " ! video/x-raw" },
+  { "one element by itself", "cudasobel" },
+  { "three by themselves", THREE },
 };
 
 static const int crowds[] = { 1, 4, 16 };
@@ -82,7 +83,7 @@ source_text (const Picture *picture)
 {
   return g_strdup_printf ("videotestsrc num-buffers=1 pattern=snow ! "
       "video/x-raw,format=%s,width=%d,height=%d ! cudaupload ! "
-      "imagefreeze num-buffers=@N@ ! ", picture->format, picture->width,
+      "video/x-raw(memory:CUDAMemory) ! imagefreeze num-buffers=@N@ ! ", picture->format, picture->width,
       picture->height);
 }
 
@@ -319,7 +320,7 @@ bench_latency_of (const Picture *picture, const char *name, const char *route)
 {
   char *launch = g_strdup_printf ("appsrc name=src format=time max-bytes=0 "
       "caps=\"video/x-raw,format=%s,width=%d,height=%d,framerate=30/1\" ! "
-      "%s ! appsink name=sink sync=false", picture->format, picture->width,
+      "%s ! video/x-raw ! appsink name=sink sync=false", picture->format, picture->width,
       picture->height, route);
   double us[LATENCY_FRAMES];
   GError *error = NULL;
@@ -358,28 +359,42 @@ bench_latency (void)
 
 /* Many at once. */
 
+static const struct {
+  const char *name;
+  gboolean branches, shared_context;
+} gatherings[] = {
+  { "branches of one pipeline", TRUE, TRUE },
+  { "pipelines, one context", FALSE, TRUE },
+  { "pipelines, own contexts", FALSE, FALSE },
+};
+
 static void
-bench_crowd_of (int n, gboolean shared)
+report_crowd (int n, const char *how, const PipelineTime *time)
+{
+  double fps = n * 1e6 / time->wall_us;
+
+  printf ("%3d %-26s %11.0f %11.1f %11.1f\n", n, how, fps, time->wall_us / n,
+      time->cpu_us / n);
+  fprintf (json, "  {\"bench\": \"crowd\", \"n\": %d, \"how\": \"%s\", "
+      "\"fps\": %.1f, \"wall_us\": %.2f, \"cpu_us\": %.2f},\n", n, how, fps,
+      time->wall_us / n, time->cpu_us / n);
+}
+
+static void
+bench_crowd_of (int n, const char *how, gboolean branches)
 {
   char *chain = chain_text (&pictures[0], THREE);
   GString *launch = g_string_new (NULL);
   PipelineTime time;
   GError *error = NULL;
 
-  for (int i = 0; i < (shared ? n : 1); i++)
+  for (int i = 0; i < (branches ? n : 1); i++)
     g_string_append_printf (launch, "%s ", chain);
-  if (!pipeline_time_frame (launch->str, CROWD_FRAMES, shared ? 1 : n, 1,
-          &time, &error)) {
+  if (pipeline_time_frame (launch->str, CROWD_FRAMES, branches ? 1 : n, 1,
+          &time, &error))
+    report_crowd (n, how, &time);
+  else
     failed (chain, error);
-  } else {
-    const char *how = shared ? "branches of one pipeline" : "pipelines";
-
-    printf ("%3d %-26s %11.0f %11.1f %11.1f\n", n, how,
-        n * 1e6 / time.wall_us, time.wall_us / n, time.cpu_us / n);
-    fprintf (json, "  {\"bench\": \"crowd\", \"n\": %d, \"how\": \"%s\", "
-        "\"fps\": %.1f, \"wall_us\": %.2f, \"cpu_us\": %.2f},\n", n, how,
-        n * 1e6 / time.wall_us, time.wall_us / n, time.cpu_us / n);
-  }
   g_string_free (launch, TRUE);
   g_free (chain);
 }
@@ -389,9 +404,11 @@ bench_crowds (void)
 {
   printf ("\nmany at once: %s, %s\n%3s %-26s %11s %11s %11s\n",
       pictures[0].name, THREE, "n", "", "frames/s", "us a frame", "cpu us");
-  for (int shared = 1; shared >= 0; shared--)
+  for (gsize g = 0; g < G_N_ELEMENTS (gatherings); g++) {
+    pipeline_share_context (gatherings[g].shared_context);
     for (gsize i = 0; i < G_N_ELEMENTS (crowds); i++)
-      bench_crowd_of (crowds[i], shared);
+      bench_crowd_of (crowds[i], gatherings[g].name, gatherings[g].branches);
+  }
 }
 
 int
@@ -401,6 +418,7 @@ main (int argc, char **argv)
 
   setvbuf (stdout, NULL, _IOLBF, 0);
   gst_init (&argc, &argv);
+  pipeline_share_context (TRUE);
   if (argc > 1 && strcmp (argv[1], "--count") == 0)
     return count_chains ();
   if (!pipeline_run ("videotestsrc num-buffers=1 ! cudaupload ! fakesink",

@@ -5,6 +5,10 @@
 
 #define TIMEOUT (120 * GST_SECOND)
 #define MAX_REPEATS 9
+#define CUDA_CONTEXT "gst.cuda.context"
+
+static gboolean sharing;
+static GstContext *shared; /* of the first pipeline that made one */
 
 static double
 now_us (clockid_t clock)
@@ -36,15 +40,39 @@ pipeline_median (double *values, int n)
   return values[n / 2];
 }
 
+void
+pipeline_share_context (gboolean share)
+{
+  sharing = share;
+  g_clear_pointer (&shared, gst_context_unref);
+}
+
+static void
+keep_context (GstMessage *message)
+{
+  GstContext *context;
+
+  gst_message_parse_have_context (message, &context);
+  if (sharing && !shared
+      && gst_context_has_context_type (context, CUDA_CONTEXT))
+    shared = gst_context_ref (context);
+  gst_context_unref (context);
+}
+
 /* Waits until the pipeline posts `expected`; an error before that counts. */
 static gboolean
 wait_for (GstElement *pipeline, GstMessageType expected, GError **error)
 {
   GstBus *bus = gst_element_get_bus (pipeline);
-  GstMessage *message = gst_bus_timed_pop_filtered (bus, TIMEOUT,
-      expected | GST_MESSAGE_ERROR);
+  GstMessage *message;
   gboolean ok = FALSE;
 
+  while ((message = gst_bus_timed_pop_filtered (bus, TIMEOUT, expected
+                  | GST_MESSAGE_ERROR | GST_MESSAGE_HAVE_CONTEXT))
+      && GST_MESSAGE_TYPE (message) == GST_MESSAGE_HAVE_CONTEXT) {
+    keep_context (message);
+    gst_message_unref (message);
+  }
   if (!message)
     g_set_error (error, GST_CORE_ERROR, GST_CORE_ERROR_FAILED,
         "the pipeline did not end in time");
@@ -70,6 +98,8 @@ open_copies (GPtrArray *pipelines, const char *launch, int copies,
     if (!pipeline)
       return FALSE;
     g_ptr_array_add (pipelines, pipeline);
+    if (shared)
+      gst_element_set_context (pipeline, shared);
     gst_element_set_state (pipeline, GST_STATE_PAUSED);
   }
   for (int i = 0; i < copies; i++)

@@ -18,6 +18,10 @@ gboolean pipeline_run (const char *launch, GError **error);
 gboolean pipeline_run_copies (const char *launch, int copies,
     PipelineTime *time, GError **error);
 
+/* Whether pipelines from now on use one CUDA context, that of the first, as
+ * an application would have it; else each makes its own, which takes time. */
+void pipeline_share_context (gboolean share);
+
 /* What one frame more takes of `copies` pipelines at once: the difference
  * between `n` and 10 * `n` frames, so that the start of the pipelines falls
  * out; the median of `repeats`. In `launch`, each @N@ stands for the number. */

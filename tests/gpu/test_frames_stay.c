@@ -43,20 +43,22 @@ typedef struct {
 
 #define RGBA_BYTES (WIDTH * HEIGHT * 4.0)
 #define NV12_BYTES (WIDTH * HEIGHT * 1.5)
-#define UPLOADED "cudaupload ! cudadownload ! " SINK
+#define TO_HOST "video/x-raw ! " SINK /* a sink alone takes device memory */
+#define UPLOADED "cudaupload ! video/x-raw(memory:CUDAMemory) ! " \
+  "cudadownload ! " TO_HOST
 #define PASSED "identity ! " SINK
 
 static const Case cases[] = {
   { "RGBA, cudaupload … cudadownload", "RGBA", 1, RGBA_BYTES, UPLOADED,
-      "cudaupload ! " FIVE " ! cudadownload ! " SINK, 5, 0 },
+      "cudaupload ! " FIVE " ! cudadownload ! " TO_HOST, 5, 0 },
   { "NV12, cudaupload … cudadownload", "NV12", 2, NV12_BYTES, UPLOADED,
-      "cudaupload ! " FIVE " ! cudadownload ! " SINK, 5, 0 },
+      "cudaupload ! " FIVE " ! cudadownload ! " TO_HOST, 5, 0 },
   { "RGBA, by themselves", "RGBA", 1, RGBA_BYTES, PASSED,
-      FIVE " ! video/x-raw ! " SINK, 5, 1 },
+      FIVE " ! " TO_HOST, 5, 1 },
   { "NV12, by themselves", "NV12", 2, NV12_BYTES, PASSED,
-      FIVE " ! video/x-raw ! " SINK, 5, 1 },
+      FIVE " ! " TO_HOST, 5, 1 },
   { "one element by itself", "RGBA", 1, RGBA_BYTES, PASSED,
-      "cudasobel ! video/x-raw ! " SINK, 1, 1 },
+      "cudasobel ! " TO_HOST, 1, 1 },
   { "nvh264dec, three elements", NULL, 0, NOT_CHECKED,
       DECODED " ! " SINK, DECODED " ! " THREE " ! " SINK, 3, 0 },
 };
