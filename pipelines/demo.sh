@@ -7,8 +7,8 @@ set -euo pipefail
 
 ELEMENTS=(cudainvert cudathreshold cudasobel cudagaussian cudafftmag)
 # A video as an ink drawing: less noise, edges, black and white, black on white.
-CHAIN='cudagaussian kernel-width=7 ! cudasobel ! cudathreshold method=otsu
-  ! cudainvert'
+CHAIN='cudagaussian kernel-width=7 ! cudasobel'
+CHAIN+=' ! cudathreshold method=otsu ! cudainvert'
 OUT=demo-output
 FILES=()
 FAILED=0
@@ -22,7 +22,7 @@ usage: pipelines/demo.sh [--out DIRECTORY] [FILE...]
 
 Installs what is missing (Debian, Ubuntu), builds the plugin in build/, sends
 each picture through each of the five elements, and each video through
-    ${CHAIN//$'\n'/}
+    $CHAIN
 and writes the results, PNG and H.264 in MP4 without sound, to DIRECTORY
 (demo-output). Without FILE: photographs that Debian ships, and a video made
 of them. It overwrites only what it made from the same file before.
@@ -99,35 +99,35 @@ note_backend () {
   done < <(report note)
 }
 
+# do_picture NAME SOURCE: NAME is what the user called it.
 do_picture () {
-  local source=$1 element
+  local element
   for element in "${ELEMENTS[@]}"; do
-    say "$source: $element"
+    say "$1: $element"
     if ! filter "decodebin ! videoconvert ! videoflip video-direction=auto
-        ! $element ! identity name=frames ! videoconvert ! pngenc"; then
-      fail "$source" "could not be filtered by $element (reason above)"
+        ! $element ! identity name=frames ! videoconvert
+        ! pngenc snapshot=true"; then
+      fail "$1" "could not be filtered by $element (reason above)"
       return
     fi
     note_backend
-    keep "$source" "$element.png" || fail "$source" "no result in $OUT"
+    keep "$2" "$element.png" || fail "$1" "no result in $OUT"
   done
 }
 
 do_video () {
-  local source=$1
-  say "$source: ${CHAIN//$'\n'/}"
+  say "$1: $CHAIN"
   if ! filter "decodebin ! videoconvert ! queue ! $CHAIN
       ! identity name=frames ! queue ! videoconvert ! videoscale
       ! video/x-raw,format=I420,width=[2,32768,2],height=[2,32768,2]
       ! x264enc speed-preset=veryfast ! h264parse ! mp4mux"; then
-    fail "$source" "could not be filtered (reason above)"
+    fail "$1" "could not be filtered (reason above)"
     return
   fi
   note_backend
-  keep "$source" filtered.mp4 || fail "$source" "no result in $OUT"
-  SPEEDS+=("$(awk -v n="$(report frames)" -v s="$(report seconds)" \
-    'BEGIN { printf "%.1f (%d frames in %.2f s)", s > 0 ? n / s : 0, n, s }')" \
-    "$NAME")
+  keep "$2" filtered.mp4 || fail "$1" "no result in $OUT"
+  SPEEDS+=("$NAME: $(awk -v n="$(report frames)" -v s="$(report seconds)" \
+    'BEGIN { printf "%.1f (%d frames in %.2f s)", s > 0 ? n / s : 0, n, s }')")
 }
 
 # do_file FILE: decides by its content what it is.
@@ -142,8 +142,8 @@ do_file () {
     ln -sfn -- "$source" "$WORK/in"
     type=$(gst-typefind-1.0 "$WORK/in" 2>/dev/null | sed -n 's/^.* - //p')
     case $type in
-      image/*) do_picture "$source" ;;
-      video/* | application/*) do_video "$source" ;;
+      image/*) do_picture "$1" "$source" ;;
+      video/* | application/*) do_video "$1" "$source" ;;
       '' | FAILED*) fail "$1" "neither a picture nor a video" ;;
       *) fail "$1" "neither a picture nor a video, but $type" ;;
     esac
@@ -161,7 +161,7 @@ summary () {
     say "Backend: $line"
   done
   for line in "${SPEEDS[@]}"; do
-    say "Frames per second, decoding and encoding included: $line"
+    say "Frames per second, with decoding and encoding: $line"
   done
 }
 

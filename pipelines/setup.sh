@@ -117,15 +117,16 @@ gpu_arch () {
   fi
 }
 
-# build_plugin DIRECTORY MESON-OPTION...: configures DIRECTORY the first time
-# and compiles. The options count the first time only.
+# build_plugin DIRECTORY TARGET MESON-OPTION...: configures DIRECTORY the first
+# time, for which the options count, and compiles TARGET (`all`, or `demo` for
+# what the scripts of this folder need).
 build_plugin () {
-  local dir=$1
-  shift
+  local dir=$1 target=$2
+  shift 2
   if [ ! -f "$dir/build.ninja" ]; then
     meson setup "$dir" "$ROOT" "$@" || die "meson setup failed"
   fi
-  ninja -C "$dir" || die "the build failed"
+  ninja -C "$dir" "$target" || die "the build failed"
 }
 
 # use_plugin DIRECTORY: makes GStreamer find the plugin of that build.
@@ -140,38 +141,45 @@ prepare () {
   install_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_RUN[@]}" "$@"
   install_nvcc
   if [ ! -f "$BUILD/build.ninja" ] && find_nvcc; then
-    build_plugin "$BUILD" -Dgpu_arch="$(gpu_arch)"
+    build_plugin "$BUILD" demo -Dgpu_arch="$(gpu_arch)"
   else
-    build_plugin "$BUILD"
+    build_plugin "$BUILD" demo
   fi
   use_plugin "$BUILD"
   gst-inspect-1.0 cudainvert >/dev/null 2>&1 ||
     die "GStreamer does not load $BUILD/gst/libgstcudafilters.so"
 }
 
-# sample_photos: sets PHOTOS to photographs in the public domain, which come
-# with Debian's python3-skimage (coffee and chelsea: CC0; rocket: NASA).
+# The photographs of fetch_photos and sample_photos: in the public domain, and
+# shipped with Debian's python3-skimage (coffee and chelsea: CC0; rocket: NASA).
+PHOTO_NAMES=(coffee.png chelsea.png rocket.jpg)
+PHOTO_DIR=/usr/lib/python3/dist-packages/skimage/data
+
+# fetch_photos DIRECTORY: takes them out of the package without installing it.
+fetch_photos () {
+  command -v apt-get >/dev/null ||
+    die "no sample photographs here (they are in Debian's python3-skimage):" \
+      "please name files of your own"
+  say "Fetching sample photographs from the package python3-skimage"
+  rm -rf "$1.part"
+  mkdir -p "$1.part"
+  (cd "$1.part" &&
+    apt-get -q -o APT::Sandbox::User=root download python3-skimage &&
+    dpkg-deb --fsys-tarfile python3-skimage_*.deb |
+      tar -x --transform 's|.*/||' "${PHOTO_NAMES[@]/#/.$PHOTO_DIR/}" &&
+    rm python3-skimage_*.deb) || die "could not fetch python3-skimage"
+  mv "$1.part" "$1"
+}
+
+# sample_photos: sets PHOTOS.
 sample_photos () {
-  local dir=/usr/lib/python3/dist-packages/skimage/data name
-  if [ ! -f "$dir/coffee.png" ]; then
-    dir=$BUILD/photos/usr/lib/python3/dist-packages/skimage/data
+  local dir=$PHOTO_DIR
+  if [ ! -f "$dir/${PHOTO_NAMES[0]}" ]; then
+    dir=$BUILD/photos
+    [ -d "$dir" ] || fetch_photos "$dir"
   fi
-  if [ ! -f "$dir/coffee.png" ]; then
-    command -v apt-get >/dev/null ||
-      die "no sample photographs here (they are in Debian's" \
-        "python3-skimage): please name files of your own"
-    say "Fetching sample photographs (python3-skimage, not installed)"
-    mkdir -p "$BUILD/photos"
-    (cd "$BUILD/photos" &&
-      apt-get -q -o APT::Sandbox::User=root download python3-skimage &&
-      dpkg-deb -x python3-skimage_*.deb . && rm python3-skimage_*.deb) ||
-      die "could not fetch python3-skimage"
-  fi
-  PHOTOS=()
-  for name in coffee.png chelsea.png rocket.jpg; do
-    [ ! -f "$dir/$name" ] || PHOTOS+=("$dir/$name")
-  done
-  [ ${#PHOTOS[@]} -gt 0 ] || die "python3-skimage holds no photographs"
+  # shellcheck disable=SC2034 # for the caller
+  PHOTOS=("${PHOTO_NAMES[@]/#/$dir/}")
 }
 
 # sample_video: sets VIDEO to an H.264 video made of the photographs.

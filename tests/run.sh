@@ -19,7 +19,7 @@ run_tests () {
   local dir=$1 name=$2
   shift 2
   say "== Building $name"
-  build_plugin "$dir" -Dtests=enabled -Dwerror=true "$@"
+  build_plugin "$dir" all -Dtests=enabled -Dwerror=true "$@"
   say "== Testing $name"
   # what failed is counted below
   meson test -C "$dir" --no-rebuild --print-errorlogs || true

@@ -47,7 +47,7 @@ demo_alone () {
     [ "$(find demo-output -name 'coffee-*.png' | wc -l)" -eq 5 ] &&
     type_is demo-output/photos-filtered.mp4 video/quicktime &&
     grep -q '^Backend: Running on' log &&
-    grep -q '^Frames per second.*(300 frames' log
+    grep -q '^Frames per second.* photos-filtered.mp4: .*(300 frames' log
 }
 
 # a second run replaces its own results and adds none
