@@ -3,9 +3,9 @@
  * derivatives become a value of the picture.
  *
  * A derivative is an exact integer; it fits 32 bits at every depth and kernel
- * (16 bits for 8-bit pictures, but for kernel size 7). From there on values
- * are float32, each operation rounded to nearest and none contracted, so that
- * both versions give the same bits. 8-bit magnitudes with scale 1 and delta 0
+ * (16 bits for 8-bit pictures, but for kernel size 7). Then it is converted to
+ * float32, and from there on each operation is rounded to nearest and none
+ * contracted, so that both versions give the same bits. 8-bit magnitudes with scale 1 and delta 0
  * are then also sqrt (gx² + gy²) rounded correctly: below 2^24 the sum is
  * exact; its root is at least 1 / 2048 away from any half that is below 256,
  * and the error of a float32 root there is 1 / 65536; and roots of larger
@@ -87,24 +87,22 @@ img_sobel_multiply_add (float a, float b, float c)
 }
 
 IMG_INLINE float
-img_sobel_norm (ImgSobelRuleKind kind, int gx, int gy)
+img_sobel_norm (ImgSobelRuleKind kind, float gx, float gy)
 {
-  const float x = (float) gx, y = (float) gy;
-
   if (kind == IMG_SOBEL_RULE_L1)
-    return (float) ((gx < 0 ? -gx : gx) + (gy < 0 ? -gy : gy));
+    return fabsf (gx) + fabsf (gy);
   if (kind != IMG_SOBEL_RULE_L2)
-    return x;
+    return gx;
 #ifdef __CUDA_ARCH__
-  return __fsqrt_rn (__fadd_rn (__fmul_rn (x, x), __fmul_rn (y, y)));
+  return __fsqrt_rn (__fadd_rn (__fmul_rn (gx, gx), __fmul_rn (gy, gy)));
 #else
-  return sqrtf (x * x + y * y);
+  return sqrtf (gx * gx + gy * gy);
 #endif
 }
 
 /* The value above black, not yet rounded (img_round_clamp to 0..range). */
 IMG_INLINE float
-img_sobel_value (const ImgSobelRule *rule, int gx, int gy)
+img_sobel_value (const ImgSobelRule *rule, float gx, float gy)
 {
   const float value = img_sobel_multiply_add (
       img_sobel_norm (rule->kind, gx, gy), rule->scale, rule->delta);
@@ -114,7 +112,7 @@ img_sobel_value (const ImgSobelRule *rule, int gx, int gy)
 
 /* The result for one pixel, in units of the depth. */
 IMG_INLINE int
-img_sobel_finish (const ImgSobelRule *rule, int gx, int gy)
+img_sobel_finish (const ImgSobelRule *rule, float gx, float gy)
 {
   return rule->black
       + img_round_clamp (img_sobel_value (rule, gx, gy), 0, rule->range);
