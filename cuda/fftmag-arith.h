@@ -23,24 +23,13 @@ double img_fftmag_window (ImgFftmagWindow window, int i, int n);
  * scale. */
 double img_fftmag_unit (const ImgView *view);
 
-/* The coefficient that stands at `position` of a row or column of n. */
-IMG_INLINE int
-img_fftmag_frequency (int position, int n, bool shift)
-{
-  if (!shift)
-    return position;
-  return position < n / 2 ? position + (n + 1) / 2 : position - n / 2;
-}
-
-/* A coefficient in units of `scale`. */
+/* A coefficient with |F|² = power in units of `scale`. */
 IMG_INLINE float
-img_fftmag_value (ImgFftmagScale scale, float re, float im)
+img_fftmag_value (ImgFftmagScale scale, float power)
 {
-  const float power = re * re + im * im;
-
   switch (scale) {
     case IMG_FFTMAG_LOG:
-      return log1pf (sqrtf (power));
+      return logf (1.0f + sqrtf (power));
     case IMG_FFTMAG_LINEAR:
       return sqrtf (power);
     case IMG_FFTMAG_POWER:
@@ -50,8 +39,9 @@ img_fftmag_value (ImgFftmagScale scale, float re, float im)
   }
 }
 
-/* What maps the values low..high to levels: value * gain + bias, rounded and
- * saturated to black..white. */
+/* What maps the values low..high to black..white. A range of less than 1e-5
+ * of its end is taken as empty, and all becomes black: so does the spectrum of
+ * a single pixel, which is flat but for the rounding of floats. */
 typedef struct {
   float low, gain;
   int black, white;
@@ -60,8 +50,10 @@ typedef struct {
 IMG_INLINE ImgFftmagMap
 img_fftmag_map (float low, float high, int black, int white)
 {
+  const float span = high - low;
   const ImgFftmagMap map = { low,
-    high > low ? (float) (white - black) / (high - low) : 0.0f, black, white };
+    span > 1e-5f * fabsf (high) ? (float) (white - black) / span : 0.0f,
+    black, white };
 
   return map;
 }
