@@ -10,7 +10,7 @@
 
 #include "vector.h"
 
-#define LARGE_PRIME 37 /* from here on Bluestein is the faster one */
+#define LARGE_PRIME 29 /* from here on Bluestein is the faster one */
 
 struct ImgFft {
   int n;

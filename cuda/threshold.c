@@ -16,9 +16,8 @@
 #define MAX_PARTS 16
 #define PART_PIXELS (64 * 1024)
 
-/* Vectors of components, as many as hold whole words. */
+/* Components that are taken at a time; they hold whole pixels of four. */
 #define LANES 64
-typedef uint8_t Lanes __attribute__ ((vector_size (LANES)));
 
 typedef struct {
   int n_parts, n_tables; /* n_tables: histograms of a part */
@@ -128,23 +127,39 @@ part_rows (const Job *job, int part, int *begin, int *end)
   *end = (int) ((part + 1) * height / job->state->n_parts);
 }
 
+/* Neighbours, which often are equal, count in different tables. */
+static void
+count_row (const uint16_t *luma, int n, uint32_t *const table[4])
+{
+  int x = 0;
+
+  for (; x + 3 < n; x += 4) {
+    table[0][luma[x]]++;
+    table[1][luma[x + 1]]++;
+    table[2][luma[x + 2]]++;
+    table[3][luma[x + 3]]++;
+  }
+  for (; x < n; x++)
+    table[0][luma[x]]++;
+}
+
 static void
 count_part (const Job *job, int part)
 {
   const State *state = job->state;
   const size_t size = (size_t) state->n_tables * state->bins;
-  const int mask = state->n_tables - 1, width = job->src->width;
   uint32_t *histogram = state->histogram + part * size;
+  uint32_t *table[4];
   const uint16_t *luma = state->rows[part].value;
   int begin, end;
 
   memset (histogram, 0, size * sizeof (*histogram));
+  for (int i = 0; i < 4; i++)
+    table[i] = histogram + i % state->n_tables * state->bins;
   part_rows (job, part, &begin, &end);
   for (int y = begin; y < end; y++) {
     img_luma_load (job->src, y, state->rows[part].value);
-    /* neighbours, often equal, count in different tables */
-    for (int x = 0; x < width; x++)
-      histogram[(x & mask) * state->bins + luma[x]]++;
+    count_row (luma, job->src->width, table);
   }
 }
 
@@ -240,9 +255,11 @@ apply_luma (int begin, int end, void *data)
     apply_luma_part (data, part);
 }
 
-/* The rule for each lane of a row of 8-bit components. */
+/* The rule for each of LANES components of 8 bits that follow each other. */
 typedef struct {
-  Lanes limit, keep_above, set_above, keep_below, set_below;
+  uint8_t limit[LANES];
+  uint8_t keep_above[LANES], set_above[LANES];
+  uint8_t keep_below[LANES], set_below[LANES];
 } LaneRule;
 
 static void
@@ -269,27 +286,29 @@ set_lanes (LaneRule *lanes, const ImgThresholdRule *rule, const ImgPlane *plane)
   }
 }
 
+static inline uint8_t
+apply_lane (const LaneRule *rule, int i, uint8_t v)
+{
+  const uint8_t above = (v & rule->keep_above[i]) | rule->set_above[i];
+  const uint8_t below = (v & rule->keep_below[i]) | rule->set_below[i];
+
+  return v > rule->limit[i] ? above : below;
+}
+
 static IMG_VECTOR void
 apply_lanes (const LaneRule *rule, const uint8_t *from, uint8_t *to, size_t n)
 {
   const LaneRule r = *rule;
 
-  for (size_t i = 0; i < n; i += LANES) {
-    const size_t size = n - i < LANES ? n - i : LANES;
-    Lanes v = { 0 };
+  for (; n >= LANES; n -= LANES, from += LANES, to += LANES) {
+    uint8_t result[LANES]; /* for the two rows may be the same */
 
-    if (size == LANES)
-      memcpy (&v, from + i, LANES);
-    else
-      memcpy (&v, from + i, size);
-    const Lanes above = (Lanes) (v > r.limit);
-    v = (above & ((v & r.keep_above) | r.set_above))
-        | (~above & ((v & r.keep_below) | r.set_below));
-    if (size == LANES)
-      memcpy (to + i, &v, LANES);
-    else
-      memcpy (to + i, &v, size);
+    for (int i = 0; i < LANES; i++)
+      result[i] = apply_lane (&r, i, from[i]);
+    memcpy (to, result, LANES);
   }
+  for (int i = 0; i < (int) n; i++)
+    to[i] = apply_lane (&r, i, from[i]);
 }
 
 static void
