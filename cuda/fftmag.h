@@ -10,7 +10,8 @@
  * `shift` moves element (0, 0) to (height / 2, width / 2), as fftshift does
  * for odd sizes too. `normalize` maps to black..white, rounded to nearest and
  * saturated: MINMAX the smallest and the largest value of this picture, RANGE
- * range_min and range_max. A picture whose values are all equal is black.
+ * range_min and range_max. A picture whose values are all equal, but for the
+ * rounding of floats (1e-5 of the largest), is black.
  * `window` multiplies the luma by w (y) * w (x), NumPy's hanning, hamming and
  * blackman (symmetric: w (0) = w (N - 1)); of one sample it is 1.
  * Source and destination have the same layout and may be the same.

@@ -6,16 +6,22 @@
  *   BINARY      max_value | black       TOZERO      value | black
  *   BINARY_INV  black | max_value       TOZERO_INV  black | value
  *   TRUNC       floor (threshold) | value
- * Written levels are rounded to nearest, as OpenCV does (TRUNC: floor).
+ * Written levels are rounded to nearest, as OpenCV does (TRUNC: floor, but not
+ * below black).
  *
  * Methods:
  *   FIXED     `threshold` for every pixel
  *   OTSU      Otsu 1979, the first level that maximises the variance between
- *             the two classes, over a histogram of 2^depth bins
- *   TRIANGLE  Zack 1977, as OpenCV's THRESH_TRIANGLE
- *   ADAPTIVE  the mean of the block around the pixel (flat, or Gaussian with
- *             sigma 0.3*((k-1)*0.5-1)+0.8), rounded to an integer, less
- *             `offset`; border REPLICATE: OpenCV's adaptiveThreshold
+ *             the two classes, over a histogram of 2^depth bins; on 8 bits
+ *             levels that tie are decided as OpenCV does
+ *   TRIANGLE  Zack 1977, as OpenCV's THRESH_TRIANGLE, over 2^depth bins; a
+ *             flat picture of level 1 has the threshold -1
+ *   ADAPTIVE  the mean of the block around the pixel, rounded to an integer,
+ *             less `offset`; border REPLICATE: OpenCV's adaptiveThreshold.
+ *             Gaussian means have the weights of gaussian.h without a sigma,
+ *             in fixed point. As in OpenCV, `offset` is first rounded in units
+ *             of the depth: down for BINARY_INV, else up
+ * threshold-arith.h has the arithmetic of OTSU, TRIANGLE and ADAPTIVE.
  * Methods other than FIXED, and all YUV formats, use the luma. With LUMA one
  * level per pixel is computed from its luma and written to every colour
  * channel; YUV chroma becomes neutral. Alpha and padding are copied.
