@@ -58,8 +58,8 @@ img_threshold_check (const ImgView *src, const ImgView *dst,
   if (params->block_size < 3 || params->block_size > 255
       || params->block_size % 2 == 0)
     return img_fail (error, IMG_ERROR_SETTINGS,
-        "threshold: block-size %d has no pixel in its middle: set an odd one "
-        "from 3 to 255", params->block_size);
+        "threshold: block-size is %d; set an odd one from 3 to 255",
+        params->block_size);
   if (!(params->offset >= -255 && params->offset <= 255))
     return img_fail (error, IMG_ERROR_SETTINGS,
         "threshold: offset %g is not in -255..255", params->offset);
