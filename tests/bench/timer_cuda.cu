@@ -84,7 +84,7 @@ capture (Batch *batch)
   ok = queue_calls (batch, batch->calls, &error);
   cudaStreamEndCapture (batch->stream, &graph);
   if (!ok || !graph
-      || cudaGraphInstantiate (&batch->graph, graph, 0) != cudaSuccess)
+      || cudaGraphInstantiateWithFlags (&batch->graph, graph, 0) != cudaSuccess)
     batch->graph = NULL;
   if (graph)
     cudaGraphDestroy (graph);
