@@ -1,7 +1,7 @@
 /* gaussian: Gaussian blur of every channel but padding and alpha, which are
  * copied. Within 1 of OpenCV's GaussianBlur on 8-bit pictures.
  *
- * Weights are getGaussianKernel's: for sizes 1, 3, 5, 7 without a sigma
+ * Weights are getGaussianKernel's: for sizes 1, 3, 5, 7, 9 without a sigma
  * OpenCV's fixed kernels, else exp (-i² / (2 sigma²)), normalised. A size of 0
  * follows from sigma: round (sigma * 3 * 2 + 1) | 1, with 4 in place of 3 on
  * formats deeper than 8 bits. A sigma of 0 follows from the size:

@@ -14,6 +14,7 @@
 
 #include "luma.h"
 #include "parallel.h"
+#include "rows.h"
 #include "sobel-arith.h"
 #include "vector.h"
 
@@ -186,29 +187,11 @@ finish16 (const ImgSobelRule *rule, int shift, const float *gx,
     finish16_kind (*rule, IMG_SOBEL_RULE_SIGNED, shift, gx, gy, n, to);
 }
 
-/* Takes the bits `kept` of every eight bytes from `from`. */
-static IMG_VECTOR void
-keep (const uint8_t *from, size_t n, uint64_t kept, uint8_t *to)
-{
-  const size_t words = n / 8;
-
-  for (size_t i = 0; i < words; i++) {
-    uint64_t a, b;
-
-    memcpy (&a, from + 8 * i, 8);
-    memcpy (&b, to + 8 * i, 8);
-    b = (a & kept) | (b & ~kept);
-    memcpy (to + 8 * i, &b, 8);
-  }
-  for (size_t i = 8 * words; i < n; i++)
-    if (kept >> 8 * (i % 8) & 1)
-      to[i] = from[i];
-}
-
 typedef struct {
   int bands;
   size_t band_bytes, row_bytes; /* of scratch memory */
-  char *black_row, *scratch;
+  void *black_row;
+  char *scratch;
 } State;
 
 /* One plane on its way, or the luma of RGB, which is read into a ring of rows
@@ -312,14 +295,8 @@ make_tile (const Job *job, const void *const *rows, int begin, int end,
   else
     finish16 (&job->rule, job->shift, gx, sums.gy, n, to);
   if (job->kept)
-    keep ((const uint8_t *) rows[radius] + offset,
+    img_row_keep ((const char *) rows[radius] + offset,
         (size_t) n * job->component_bytes, job->kept, to);
-}
-
-static void *
-row_of (const ImgPlane *plane, int y)
-{
-  return (char *) plane->data + y * plane->stride;
 }
 
 /* The row that stands at `y`; that of luma is read into its place of `ring`.
@@ -332,7 +309,7 @@ source_row (const Job *job, char *ring, int y)
   if (inside < 0)
     return job->state->black_row;
   if (job->from)
-    return row_of (job->from, inside);
+    return img_row (job->from, inside);
   const int taps = 2 * job->kernel.radius + 1;
   char *row = ring + (y + taps) % taps * job->state->row_bytes;
   img_luma_load (job->src, inside, (uint16_t *) row);
@@ -349,7 +326,7 @@ make_rows (const Job *job, char *scratch, int begin, int end)
   for (int i = 0; i < 2 * radius; i++)
     rows[i] = source_row (job, scratch, begin - radius + i);
   for (int y = begin; y < end; y++) {
-    void *row = job->to ? row_of (job->to, y) : luma;
+    void *row = job->to ? img_row (job->to, y) : luma;
 
     rows[2 * radius] = source_row (job, scratch, y + radius);
     for (int x = 0; x < job->width; x += step)
@@ -371,18 +348,6 @@ make_bands (int begin, int end, void *data)
   for (int i = begin; i < end; i++)
     make_rows (job, job->state->scratch + i * job->state->band_bytes,
         (int) (height * i / bands), (int) (height * (i + 1) / bands));
-}
-
-static uint64_t
-kept_bits (const ImgView *view, const ImgPlane *plane)
-{
-  const int bits = 8 * view->component_bytes;
-  uint64_t kept = 0;
-
-  for (int i = 0; i * bits < 64; i++)
-    if (!img_channel_is_color (plane->channel[i % plane->channels]))
-      kept |= (((uint64_t) 1 << bits) - 1) << i * bits;
-  return kept;
 }
 
 /* What is the same for all planes. */
@@ -435,7 +400,7 @@ run_plane (Job *job, int i)
   job->channels = job->from->channels;
   job->component_bytes = job->src->component_bytes;
   job->shift = job->src->shift;
-  job->kept = kept_bits (job->src, job->from);
+  job->kept = img_row_kept_bits (job->src, job->from);
   if (~job->kept)
     run_job (job);
   else
@@ -474,22 +439,6 @@ release (void *data)
   free (state);
 }
 
-/* A row of black components, which stands above and below the picture. */
-static void *
-new_black_row (const ImgView *view, int component_bytes)
-{
-  const int black = img_view_levels (view).black << view->shift;
-  const size_t n = (size_t) view->width * IMG_MAX_CHANNELS;
-  uint16_t *row = malloc (n * sizeof (uint16_t));
-
-  if (row && component_bytes == 1)
-    memset (row, black, n);
-  else if (row)
-    for (size_t x = 0; x < n; x++)
-      row[x] = (uint16_t) black;
-  return row;
-}
-
 static bool
 prepare (void **data, const ImgView *src, const ImgView *dst,
     const void *params, ImgError *error)
@@ -506,8 +455,8 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
   if (!state)
     return img_fail (error, IMG_ERROR_NO_MEMORY, "sobel: out of memory");
   state->bands = img_clamp (src->height / MIN_BAND_ROWS, 1, MAX_BANDS);
-  state->black_row = new_black_row (src, reads_luma ? 2
-      : src->component_bytes);
+  state->black_row = img_row_new (src->width * IMG_MAX_CHANNELS, reads_luma ? 2
+      : src->component_bytes, img_view_levels (src).black << src->shift);
   if (reads_luma) {
     state->row_bytes = src->width * sizeof (uint16_t);
     state->band_bytes = (MAX_TAPS + 1) * state->row_bytes;
