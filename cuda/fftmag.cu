@@ -1,14 +1,12 @@
 /*
  * fftmag.h on the GPU, with cuFFT. The passes of a run:
- *   1. the sum of the luma, which gives the mean and the exact F (0, 0);
- *   2. luma less its mean, windowed, as floats: without the mean the rounding
- *      errors of F (0, 0) do not drown the rest, and a flat picture is zero;
+ *   1. the sum of the windowed luma, which gives its mean and F (0, 0);
+ *   2. windowed luma less that mean, as floats, so that the rounding errors of
+ *      F (0, 0) do not drown the rest and a flat picture is exactly zero;
  *   3. cuFFT, real to complex: the half spectrum 0 <= u <= width / 2;
  *   4. with MINMAX the smallest and largest |F|² (every scale grows with it);
  *   5. scale and range; each element of the half spectrum goes to its own
  *      pixel and to that of its mirror image F (-v, -u) = conj (F (v, u)).
- * What a window made of the mean is added back in 4 and 5: its transform is
- * the product of two rows that prepare computes.
  */
 #include "fftmag.h"
 
@@ -30,26 +28,24 @@
 
 /* What the passes hand on to each other. */
 struct Statistics {
-  unsigned long long total; /* zero between runs, as is `blocks` */
+  double total; /* zero between runs, as is `blocks` */
   unsigned blocks;
-  float mean;            /* of the luma, in units of the depth */
-  float sum;             /* of luma - black: F (0, 0) */
+  float mean;            /* of the windowed luma, black being 0 */
+  float sum;             /* the same times the number of pixels: F (0, 0) */
   int smallest, largest; /* |F|², as the bits of a float */
 };
 
-/* The two rows whose product is a window, and the transform of each. */
-struct WindowTables {
+/* Two rows whose product is a window. */
+struct Window {
   const float *x, *y;
-  const float2 *spectrum_x, *spectrum_y;
 };
 
 /* How |F|² is read from the output of cuFFT. */
 struct Spectrum {
   const float2 *data;
   int width, height, half; /* half: elements in a row of data */
-  float black, unit;       /* unit: from units of the depth to 8 bits */
+  float unit;              /* from units of the depth to 8 bits */
   Statistics *statistics;
-  WindowTables window;
 };
 
 /* The pixels that pass 5 writes, and how. */
@@ -75,61 +71,27 @@ typedef struct {
   float *input;
   float2 *spectrum;
   Statistics *statistics;
-  WindowTables window[N_WINDOWS];
+  Window window[N_WINDOWS];
 } FftmagState;
 
 /* Pass 1 */
 
-/* The last block of pass 1: turns the total into what later passes read. */
-static __device__ void
-finish_sum (Statistics *statistics, double n, double black)
-{
-  const double total = (double)atomicExch (&statistics->total, 0ull);
-
-  statistics->mean = (float)(total / n);
-  statistics->sum = (float)(total - n * black);
-  statistics->smallest = __float_as_int (INFINITY);
-  statistics->largest = 0;
-}
-
 /* Adds up `sum` over the warp; lane 0 has the result. */
-static __device__ unsigned long long
-warp_sum (unsigned long long sum)
+static __device__ double
+warp_sum (double sum)
 {
   for (int i = 16; i > 0; i /= 2)
     sum += __shfl_down_sync (~0u, sum, i);
   return sum;
 }
 
-template <typename Group>
-__global__ void
-__launch_bounds__ (SUM_THREADS)
-    sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
-        Statistics *statistics, double black)
+/* Adds up `sum` over all blocks; the last one leaves what later passes read.
+ * Exact without a window: the sum is an integer of less than 53 bits. */
+static __device__ void
+finish_sum (Statistics *statistics, double sum, double n)
 {
-  __shared__ unsigned long long partial[SUM_THREADS / 32];
-  const int loads = luma_loads<Group>;
-  LumaWalk walk (
-      blockIdx.x * SUM_THREADS + threadIdx.x, gridDim.x * SUM_THREADS, groups);
-  unsigned long long sum = 0;
+  __shared__ double partial[SUM_THREADS / 32];
 
-  while (walk.row < picture.height) {
-    Group group[loads] = {};
-
-#pragma unroll
-    for (int k = 0; k < loads; k++, walk.next ())
-      if (walk.row < picture.height)
-        group[k].load (picture, walk.row, walk.group);
-#pragma unroll
-    for (int k = 0; k < loads; k++) {
-      unsigned some = 0; /* pixels beyond the edge are 0 */
-
-#pragma unroll
-      for (int i = 0; i < Group::kPixels; i++)
-        some += group[k].luma (picture, i);
-      sum += some;
-    }
-  }
   sum = warp_sum (sum);
   if (threadIdx.x % 32 == 0)
     partial[threadIdx.x / 32] = sum;
@@ -141,8 +103,61 @@ __launch_bounds__ (SUM_THREADS)
     return;
   atomicAdd (&statistics->total, sum);
   __threadfence ();
-  if (atomicInc (&statistics->blocks, gridDim.x - 1) == gridDim.x - 1)
-    finish_sum (statistics, (double)picture.width * picture.height, black);
+  if (atomicInc (&statistics->blocks, gridDim.x - 1) < gridDim.x - 1)
+    return;
+  sum = atomicAdd (&statistics->total, 0.0);
+  statistics->total = 0;
+  statistics->mean = (float)(sum / n);
+  statistics->sum = (float)sum;
+  statistics->smallest = __float_as_int (INFINITY);
+  statistics->largest = 0;
+}
+
+/* The sum of a group whose first pixel is (x, y). */
+template <typename Group, bool Windowed>
+static __device__ __forceinline__ double
+group_sum (const LumaPicture &picture, const Group &group, int x, int y,
+    int black, Window window)
+{
+  const int n = min (picture.width - x, Group::kPixels);
+  float weighted = 0;
+  int sum = -n * black; /* pixels beyond the edge are 0 */
+
+#pragma unroll
+  for (int i = 0; i < Group::kPixels; i++)
+    if (!Windowed)
+      sum += group.luma (picture, i);
+    else if (i < n)
+      weighted += ((int)group.luma (picture, i) - black) * window.x[x + i];
+  return Windowed ? (double)(weighted * window.y[y]) : (double)sum;
+}
+
+template <typename Group, bool Windowed>
+__global__ void
+__launch_bounds__ (SUM_THREADS)
+    sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
+        int black, Window window, Statistics *statistics)
+{
+  const int loads = luma_loads<Group>;
+  LumaWalk walk (
+      blockIdx.x * SUM_THREADS + threadIdx.x, gridDim.x * SUM_THREADS, groups);
+  double sum = 0;
+
+  while (walk.row < picture.height) {
+    LumaWalk next = walk;
+    Group group[loads];
+
+#pragma unroll
+    for (int k = 0; k < loads; k++, next.next ())
+      if (next.row < picture.height)
+        group[k].load (picture, next.row, next.group);
+#pragma unroll
+    for (int k = 0; k < loads; k++, walk.next ())
+      if (walk.row < picture.height)
+        sum += group_sum<Group, Windowed> (picture, group[k],
+            walk.group * Group::kPixels, walk.row, black, window);
+  }
+  finish_sum (statistics, sum, (double)picture.width * picture.height);
 }
 
 /* Pass 2 */
@@ -178,7 +193,7 @@ template <typename Group, bool Windowed>
 __global__ void
 __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
     forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
-        const Statistics *statistics, WindowTables window)
+        int black, const Statistics *statistics, Window window)
 {
   const int x = (blockIdx.x * ROW_THREADS_X + threadIdx.x) * 4;
   const int y = blockIdx.y * ROW_THREADS_Y * FORWARD_ROWS + threadIdx.y;
@@ -200,36 +215,30 @@ __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
 
     if (row >= picture.height)
       return;
-    float4 v = make_float4 (group[k].luma (picture, 0) - mean,
-        group[k].luma (picture, 1) - mean, group[k].luma (picture, 2) - mean,
-        group[k].luma (picture, 3) - mean);
-    if (Windowed) {
-      const float w = window.y[row];
+    const float w = Windowed ? window.y[row] : 1;
+    const float v[4] = { (float)((int)group[k].luma (picture, 0) - black),
+      (float)((int)group[k].luma (picture, 1) - black),
+      (float)((int)group[k].luma (picture, 2) - black),
+      (float)((int)group[k].luma (picture, 3) - black) };
+    const float4 result
+        = Windowed ? make_float4 (v[0] * weight.x * w - mean,
+              v[1] * weight.y * w - mean, v[2] * weight.z * w - mean,
+              v[3] * weight.w * w - mean)
+                   : make_float4 (
+                       v[0] - mean, v[1] - mean, v[2] - mean, v[3] - mean);
 
-      v = make_float4 (v.x * weight.x * w, v.y * weight.y * w,
-          v.z * weight.z * w, v.w * weight.w * w);
-    }
-    store_four (output + (size_t)row * picture.width, x, picture.width, v);
+    store_four (output + (size_t)row * picture.width, x, picture.width, result);
   }
 }
 
 /* Passes 4 and 5 */
 
 /* |F (v, u)|² on the 8-bit scale, `z` being what cuFFT gave. */
-template <bool Windowed>
 static __device__ __forceinline__ float
 power_of (const Spectrum &spectrum, float2 z, int u, int v)
 {
-  if (Windowed) {
-    const float2 a = spectrum.window.spectrum_x[u];
-    const float2 b = spectrum.window.spectrum_y[v];
-    const float mean = spectrum.statistics->mean - spectrum.black;
-
-    z.x += mean * (a.x * b.x - a.y * b.y);
-    z.y += mean * (a.x * b.y + a.y * b.x);
-  } else if (u == 0 && v == 0) {
+  if (u == 0 && v == 0)
     z = make_float2 (spectrum.statistics->sum, 0.f);
-  }
   z.x *= spectrum.unit;
   z.y *= spectrum.unit;
   return z.x * z.x + z.y * z.y;
@@ -252,7 +261,6 @@ update_extremes (Statistics *statistics, float low, float high)
     atomicMax (&statistics->largest, __float_as_int (high));
 }
 
-template <bool Windowed>
 __global__ void
 __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
     extremes_kernel (const __grid_constant__ Spectrum spectrum)
@@ -274,7 +282,7 @@ __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
     const int row = v + k * ROW_THREADS_Y;
 
     if (u < spectrum.half && row < spectrum.height) {
-      const float power = power_of<Windowed> (spectrum, z[k], u, row);
+      const float power = power_of (spectrum, z[k], u, row);
 
       low = fminf (low, power);
       high = fmaxf (high, power);
@@ -395,7 +403,7 @@ write_levels (const Spectrum &spectrum, const Output &output, const T *level,
   }
 }
 
-template <typename T, int Step, bool Windowed>
+template <typename T, int Step>
 __global__ void
 __launch_bounds__ (WRITE_THREADS)
     write_kernel (const __grid_constant__ Spectrum spectrum,
@@ -417,7 +425,7 @@ __launch_bounds__ (WRITE_THREADS)
     const int i = threadIdx.x + k * WRITE_THREADS;
 
     if (i < n) {
-      const float power = power_of<Windowed> (spectrum, z[k], u + i, v);
+      const float power = power_of (spectrum, z[k], u + i, v);
       level[i] = (T)(img_fftmag_level (&map, scaled (power, output.scale))
                      << output.shift);
     }
@@ -427,46 +435,6 @@ __launch_bounds__ (WRITE_THREADS)
 }
 
 /* State */
-
-/* For the transform of the windows, a0 - a1 cos (2πn / (N - 1)) +
- * a2 cos (4πn / (N - 1)). */
-static const double window_coefficients[N_WINDOWS][3]
-    = { { 0.5, 0.5, 0 }, { 0.54, 0.46, 0 }, { 0.42, 0.5, 0.08 } };
-
-/* Adds to (re, im) scale * the sum of exp (i a k) for k = 0..n - 1. */
-static void
-add_geometric (double *re, double *im, double scale, double angle, int n)
-{
-  const double a = remainder (angle, 2 * M_PI);
-  const double s = sin (a / 2);
-  const double r = fabs (s) < 1e-12 ? n : sin (n * a / 2) / s;
-
-  *re += scale * r * cos (a * (n - 1) / 2);
-  *im += scale * r * sin (a * (n - 1) / 2);
-}
-
-/* One row of window `kind`, and `n_spectrum` elements of its transform. */
-static void
-make_window (int kind, float *window, float2 *spectrum, int n, int n_spectrum)
-{
-  const double *a = window_coefficients[kind];
-  const double step = n > 1 ? 2 * M_PI / (n - 1) : 0;
-
-  for (int i = 0; i < n; i++)
-    window[i] = (float)img_fftmag_window (
-        (ImgFftmagWindow)(IMG_FFTMAG_WINDOW_HANN + kind), i, n);
-  for (int k = 0; k < n_spectrum; k++) {
-    const double angle = -2 * M_PI * k / n;
-    double re = 0, im = 0;
-
-    add_geometric (&re, &im, n == 1 ? 1 : a[0], angle, n);
-    for (int sign = -1; n > 1 && sign <= 1; sign += 2) {
-      add_geometric (&re, &im, -a[1] / 2, angle + sign * step, n);
-      add_geometric (&re, &im, a[2] / 2, angle + sign * 2 * step, n);
-    }
-    spectrum[k] = make_float2 ((float)re, (float)im);
-  }
-}
 
 static void
 release (void *data)
@@ -499,8 +467,6 @@ lay_out (FftmagState *state, char *memory, int width, int height)
   for (int i = 0; i < N_WINDOWS; i++) {
     state->window[i].x = (float *)take (width * sizeof (float));
     state->window[i].y = (float *)take (height * sizeof (float));
-    state->window[i].spectrum_x = (float2 *)take (half * sizeof (float2));
-    state->window[i].spectrum_y = (float2 *)take (height * sizeof (float2));
   }
   state->spectrum = (float2 *)take (half * height * sizeof (float2));
   state->input = (float *)take (n * sizeof (float));
@@ -520,12 +486,14 @@ fill_tables (FftmagState *state, int width, int height, ImgError *error)
     return img_fail (error, IMG_ERROR_NO_MEMORY, "fftmag: out of memory");
   lay_out (&tables, host, width, height);
   for (int i = 0; i < N_WINDOWS; i++) {
-    const WindowTables *window = &tables.window[i];
+    const ImgFftmagWindow kind = (ImgFftmagWindow)(IMG_FFTMAG_WINDOW_HANN + i);
 
-    make_window (i, (float *)window->x, (float2 *)window->spectrum_x, width,
-        width / 2 + 1);
-    make_window (
-        i, (float *)window->y, (float2 *)window->spectrum_y, height, height);
+    for (int x = 0; x < width; x++)
+      ((float *)tables.window[i].x)[x]
+          = (float)img_fftmag_window (kind, x, width);
+    for (int y = 0; y < height; y++)
+      ((float *)tables.window[i].y)[y]
+          = (float)img_fftmag_window (kind, y, height);
   }
   ok = img_cuda_check (
            cudaMemcpy (state->memory, host, size, cudaMemcpyHostToDevice),
@@ -597,14 +565,12 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
 static Spectrum
 make_spectrum (const FftmagState *state, const ImgView *view)
 {
-  const ImgLevels levels = img_view_levels (view);
   Spectrum spectrum = {};
 
   spectrum.data = state->spectrum;
   spectrum.width = view->width;
   spectrum.height = view->height;
   spectrum.half = view->width / 2 + 1;
-  spectrum.black = (float)levels.black;
   spectrum.unit = (float)img_fftmag_unit (view);
   spectrum.statistics = state->statistics;
   return spectrum;
@@ -650,71 +616,61 @@ row_grid (int columns, int height, int rows)
       (height + tile - 1) / tile);
 }
 
-/* Passes 1 and 2. */
+/* Passes 1 and 2. `window` is read only if Windowed. */
 template <bool Windowed>
 static bool
-load_luma (const FftmagState *state, const ImgView *src,
-    const Spectrum *spectrum, cudaStream_t stream, ImgError *error)
+load_luma (const FftmagState *state, const ImgView *src, Window window,
+    cudaStream_t stream, ImgError *error)
 {
   const LumaPicture picture = luma_picture (src);
+  const int black = img_view_levels (src).black;
 
   luma_dispatch (src, [&] (auto group) {
     typedef decltype (group) Group;
     const int groups = (src->width + Group::kPixels - 1) / Group::kPixels;
     const int columns = (src->width + 3) / 4;
 
-    sum_kernel<Group><<<state->n_blocks, SUM_THREADS, 0, stream>>> (
-        picture, groups, state->statistics, spectrum->black);
+    sum_kernel<Group, Windowed><<<state->n_blocks, SUM_THREADS, 0, stream>>> (
+        picture, groups, black, window, state->statistics);
     forward_kernel<typename Group::Four, Windowed>
         <<<row_grid (columns, src->height, FORWARD_ROWS),
             dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (
-            picture, state->input, state->statistics, spectrum->window);
+            picture, state->input, black, state->statistics, window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
 }
 
-/* Pass 5, for the luma planes of a view. */
-template <bool Windowed>
-static void
-write_planes (const ImgView *view, const Spectrum &spectrum,
-    const Output &output, cudaStream_t stream)
+/* Pass 3. */
+static bool
+transform (const FftmagState *state, cudaStream_t stream, ImgError *error)
 {
+  return img_cufft_check (state->cufft->set_stream (state->plan, stream),
+             "setting the stream of the transform", error)
+         && img_cufft_check (state->cufft->exec_r2c (
+                                 state->plan, state->input, state->spectrum),
+             "running the transform", error);
+}
+
+/* Passes 4 and 5. */
+static bool
+write_luma (const FftmagState *state, const ImgView *src, const ImgView *dst,
+    const ImgFftmagParams *params, cudaStream_t stream, ImgError *error)
+{
+  const Spectrum spectrum = make_spectrum (state, src);
+  const Output output = make_output (src, dst, params);
   const dim3 grid (
       (spectrum.half + WRITE_SPAN - 1) / WRITE_SPAN, spectrum.height);
 
-  luma_dispatch (view, [&] (auto group) {
+  if (output.minmax)
+    extremes_kernel<<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS),
+        dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (spectrum);
+  luma_dispatch (dst, [&] (auto group) {
     typedef decltype (group) Group;
 
-    write_kernel<typename Group::Component, Group::kStep, Windowed>
+    write_kernel<typename Group::Component, Group::kStep>
         <<<grid, WRITE_THREADS, 0, stream>>> (spectrum, output);
   });
-}
-
-template <bool Windowed>
-static bool
-transform (const FftmagState *state, const ImgView *src, const ImgView *dst,
-    const ImgFftmagParams *params, cudaStream_t stream, ImgError *error)
-{
-  Spectrum spectrum = make_spectrum (state, src);
-  const Output output = make_output (src, dst, params);
-  const dim3 block (ROW_THREADS_X, ROW_THREADS_Y);
-
-  if (Windowed)
-    spectrum.window = state->window[params->window - IMG_FFTMAG_WINDOW_HANN];
-  if (!load_luma<Windowed> (state, src, &spectrum, stream, error)
-      || !img_cufft_check (state->cufft->set_stream (state->plan, stream),
-          "setting the stream of the transform", error)
-      || !img_cufft_check (
-          state->cufft->exec_r2c (state->plan, state->input, state->spectrum),
-          "running the transform", error))
-    return false;
-  if (output.minmax)
-    extremes_kernel<Windowed>
-        <<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS), block, 0,
-            stream>>> (spectrum);
-  write_planes<Windowed> (dst, spectrum, output, stream);
-  return img_cuda_launched ("launching the fftmag output", error)
-         && pointwise_fill_others (src, dst, stream, error);
+  return img_cuda_launched ("launching the fftmag output", error);
 }
 
 static bool
@@ -724,9 +680,17 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
   const FftmagState *state = (const FftmagState *)data;
   const ImgFftmagParams *p = (const ImgFftmagParams *)params;
 
-  return p->window == IMG_FFTMAG_WINDOW_NONE
-             ? transform<false> (state, src, dst, p, stream, error)
-             : transform<true> (state, src, dst, p, stream, error);
+  if (p->window == IMG_FFTMAG_WINDOW_NONE) {
+    if (!load_luma<false> (state, src, Window (), stream, error))
+      return false;
+  } else {
+    if (!load_luma<true> (state, src,
+            state->window[p->window - IMG_FFTMAG_WINDOW_HANN], stream, error))
+      return false;
+  }
+  return transform (state, stream, error)
+         && write_luma (state, src, dst, p, stream, error)
+         && pointwise_fill_others (src, dst, stream, error);
 }
 
 extern "C" const ImgOperation img_fftmag_cuda

@@ -160,6 +160,9 @@ pointwise_add (PointwiseJob<Functor> *job, const ImgView *src,
     const ImgView *dst, int i, const Functor &functor)
 {
   const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+
+  if (from->height == 0) /* chroma of the bottom field of two lines */
+    return;
   PointwisePlane<Functor> *plane = &job->plane[job->n_planes++];
 
   plane->src = (const unsigned char *)from->data;
