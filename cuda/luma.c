@@ -70,11 +70,15 @@ widen (const uint8_t *y, int n, uint16_t *luma)
     luma[x] = y[x];
 }
 
+/* A container may hold more than `max`; a histogram has no place for that. */
 static IMG_VECTOR void
-shift_down (const uint16_t *y, int shift, int n, uint16_t *luma)
+shift_down (const uint16_t *y, int shift, int max, int n, uint16_t *luma)
 {
-  for (int x = 0; x < n; x++)
-    luma[x] = (uint16_t) (y[x] >> shift);
+  for (int x = 0; x < n; x++) {
+    const int value = y[x] >> shift;
+
+    luma[x] = (uint16_t) (value < max ? value : max);
+  }
 }
 
 void
@@ -86,7 +90,8 @@ img_luma_load (const ImgView *view, int y, uint16_t *luma)
     if (view->component_bytes == 1)
       widen (row, view->width, luma);
     else
-      shift_down (row, view->shift, view->width, luma);
+      shift_down (row, view->shift, img_view_levels (view).max, view->width,
+          luma);
     return;
   }
   Channel r = channel_find (view, y, IMG_CHANNEL_R);

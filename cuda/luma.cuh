@@ -15,6 +15,7 @@ struct LumaPicture {
   const unsigned char *data[3];
   ptrdiff_t stride[3];
   int width, height, shift;
+  unsigned max;       /* no luma is above it, whatever a container holds */
   bool aligned;       /* all groups may be read as 16-byte vectors */
   unsigned weight[4]; /* of the components of a packed pixel, or the planes */
 };
@@ -95,7 +96,9 @@ struct LumaGroup {
       const LumaPicture &picture, int i) const
   {
     if constexpr (Step == 1 && Planes == 1) {
-      return component (0, i) >> picture.shift;
+      const unsigned value = component (0, i) >> picture.shift;
+
+      return sizeof (T) == 1 ? value : min (value, picture.max);
     } else {
       unsigned sum = 1u << 14;
 
@@ -151,6 +154,7 @@ luma_picture (const ImgView *view)
   picture.width = view->width;
   picture.height = view->height;
   picture.shift = view->shift;
+  picture.max = (unsigned)img_view_levels (view).max;
   for (int i = 0; i < view->n_planes; i++) {
     const ImgPlane *plane = &view->plane[i];
 
