@@ -178,8 +178,8 @@ class YuvFormats(unittest.TestCase):
 
     def test_gaussian(self):
         """Rounding luma costs half a level, rounding chroma 1.772 / 2 more,
-        and filtering it at half resolution what is left: 3 levels at worst, a
-        third of one on average."""
+        and filtering it at half resolution what is left: 3 levels at worst, half
+        a level on average."""
         for name, yuv, block, width, height, bgr in self.cases():
             for size, sigma in [(9, 2), (15, 0), (31, 5)]:
                 params = ours.GaussianParams(size, size, sigma, sigma, 1)
@@ -189,7 +189,7 @@ class YuvFormats(unittest.TestCase):
                                           borderType=cv2.BORDER_REPLICATE)
                 error = np.abs(result - theirs)
                 self.assertLess(error.max(), 3, f'{name} {size}')
-                self.assertLess(error.mean(), 0.4, f'{name} {size}')
+                self.assertLess(error.mean(), 0.5, f'{name} {size}')
 
     def test_threshold(self):
         """Exact: the luma of the RGB is Y."""

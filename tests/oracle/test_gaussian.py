@@ -1,5 +1,10 @@
-"""gaussian: within one level of cv2.GaussianBlur, and equal to the sum in
-double precision rounded to nearest."""
+"""gaussian: equal to the weighted sum in double precision, rounded to nearest,
+and within one level of cv2.GaussianBlur.
+
+On 8-bit pictures cv2 rounds its weights to 1/256, which by itself puts it up to
+3 levels off the sum on pictures of extremes (and far more where the kernel is
+much larger than the picture). So its float32 version is what every picture is
+compared with, and its 8-bit version on photographs."""
 import unittest
 
 import cv2
@@ -65,10 +70,24 @@ class Gaussian(unittest.TestCase):
         what = f'{name} {kernel} border {border}'
         result = gaussian(image, *kernel, border)
         kernel = resolve(kernel, image.dtype)
-        ours.compare(self, result, opencv(image, kernel, border), 1, what)
+        theirs = opencv(image.astype(np.float32), kernel, border)
+        self.assertLess(np.abs(result - theirs).max(), 1, what)
         # float32 may fall to the other side where the sum is nearly a half
         error = np.abs(result - exact(image, kernel, border)).max()
         self.assertLessEqual(error, 0.502, what)
+
+    def test_8_bit_opencv(self):
+        """At most one component in 10 000 is 2 levels off, none is more."""
+        for name, image in ours.photographs():
+            for kernel in KERNELS:
+                for border in range(5):
+                    what = f'{name} {kernel} border {border}'
+                    result = gaussian(image, *kernel, border)
+                    theirs = opencv(image, resolve(kernel, image.dtype),
+                                    border)
+                    ours.compare(self, result, theirs, 2, what)
+                    off = np.abs(result.astype(int) - theirs) > 1
+                    self.assertLessEqual(off.mean(), 1e-4, what)
 
     def test_kernels(self):
         for name, image in [*ours.grays(), *ours.colors()]:
