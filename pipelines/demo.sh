@@ -127,7 +127,7 @@ do_video () {
   note_backend
   keep "$2" filtered.mp4 || fail "$1" "no result in $OUT"
   SPEEDS+=("$NAME: $(awk -v n="$(report frames)" -v s="$(report seconds)" \
-    'BEGIN { printf "%.1f (%d frames in %.2f s)", s > 0 ? n / s : 0, n, s }')")
+    'BEGIN { printf "%.1f (%d frames in %.2f s)", (s > 0 ? n / s : 0), n, s }')")
 }
 
 # do_file FILE: decides by its content what it is.
@@ -179,7 +179,7 @@ if [ ${#FILES[@]} -eq 0 ]; then
   sample_video
   FILES=("${PHOTOS[0]}" "$VIDEO")
 else
-  say "[2/3] ${#FILES[@]} files of yours"
+  say "[2/3] Your files: ${#FILES[@]}"
 fi
 say "[3/3] Filtering"
 for file in "${FILES[@]}"; do

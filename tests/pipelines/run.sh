@@ -58,6 +58,7 @@ demo_again () {
 }
 
 demo_broken_files () {
+  local name
   head -c 2000 "$PICTURE" >broken.png
   echo text >text.png
   : >empty.png
