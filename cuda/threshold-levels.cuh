@@ -18,16 +18,18 @@ template <int Bytes> struct ThresholdWords {
   bool truncate;
   int black, shift;
 
+  /* From -1, where all are above, to one more than the largest value. */
   __host__ __device__ void set_level (int level)
   {
     const unsigned lanes = Bytes == 1 ? 0x01010101u : 0x00010001u;
+    const int last = (1 << (8 * Bytes - shift)) - 1;
+    const int at = img_clamp (level, 0, last);
 
+    limit = lanes * ((unsigned)at << shift | ((1u << shift) - 1));
     if (truncate)
-      set_above = (set_above & ~(ones * ((1u << (8 * Bytes - shift)) - 1)))
-                  | ones * (unsigned)(level > black ? level : black);
-    limit = lanes * ((unsigned)level << shift | ((1u << shift) - 1));
-    if (level < 0) { /* all are above */
-      limit = 0;
+      set_above = (set_above & ~(ones * last))
+                  | ones * (unsigned)(at > black ? at : black);
+    if (level < 0) {
       keep_below = keep_above;
       set_below = set_above;
     }
