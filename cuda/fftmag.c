@@ -61,6 +61,13 @@ img_fftmag_check (const ImgView *src, const ImgView *dst,
   if (!img_view_same_layout (src, dst))
     return img_fail (error, IMG_ERROR_UNSUPPORTED,
         "fftmag: source and destination differ in format or size");
+  if (!img_check_enum ("fftmag: scale", params->scale, IMG_FFTMAG_DECIBEL + 1,
+          error)
+      || !img_check_enum ("fftmag: normalize", params->normalize,
+          IMG_FFTMAG_RANGE + 1, error)
+      || !img_check_enum ("fftmag: window", params->window,
+          IMG_FFTMAG_WINDOW_BLACKMAN + 1, error))
+    return false;
   if (params->normalize == IMG_FFTMAG_RANGE
       && !(params->range_min < params->range_max))
     return img_fail (error, IMG_ERROR_SETTINGS,

@@ -110,7 +110,9 @@ img_gaussian_kernels (const ImgGaussianParams *params, int depth, int x_sub,
   if (!check_size ("width", width, error)
       || !check_size ("height", height, error)
       || !check_sigma ("sigma-x", params->sigma_x, error)
-      || !check_sigma ("sigma-y", params->sigma_y, error))
+      || !check_sigma ("sigma-y", params->sigma_y, error)
+      || !img_check_enum ("gaussian: border", params->border,
+          IMG_BORDER_CONSTANT + 1, error))
     return false;
   if ((width == 0 && sigma_x == 0) || (height == 0 && sigma_y == 0))
     return img_fail (error, IMG_ERROR_SETTINGS, "Neither size nor sigma of "

@@ -37,3 +37,12 @@ img_fail (ImgError *error, ImgErrorCode code, const char *format, ...)
   va_end (args);
   return false;
 }
+
+bool
+img_check_enum (const char *what, int value, int count, ImgError *error)
+{
+  if (value >= 0 && value < count)
+    return true;
+  return img_fail (error, IMG_ERROR_SETTINGS,
+      "%s is %d; set one of its values, 0 to %d", what, value, count - 1);
+}

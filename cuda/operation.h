@@ -80,6 +80,10 @@ const ImgOperationPair *img_operation_at (int index);
 bool img_fail (ImgError *error, ImgErrorCode code, const char *format, ...)
     __attribute__ ((format (printf, 3, 4)));
 
+/* Whether `value` is one of the `count` values of an enum that start at 0; if
+ * not, `error` says so of `what`, as "sobel: border". */
+bool img_check_enum (const char *what, int value, int count, ImgError *error);
+
 #ifdef __cplusplus
 }
 #endif

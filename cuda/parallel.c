@@ -53,7 +53,8 @@ img_parallel_rows (int rows, int min_rows, ImgRowsFunc func, void *data)
   Job job = { func, data, rows, rows, 0, 0, {}, {} };
 
   if (threads < 2) {
-    func (0, rows, data);
+    if (rows > 0)
+      func (0, rows, data);
     return;
   }
   /* four pieces a thread even out what other programs take of a core */

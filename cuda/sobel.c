@@ -28,6 +28,22 @@
 /* Bytes of a picture that are worth waking another thread. */
 #define PIECE_BYTES (64 * 1024)
 
+static bool
+check_enums (const ImgSobelParams *params, ImgError *error)
+{
+  return img_check_enum ("sobel: direction", params->direction,
+          IMG_SOBEL_Y + 1, error)
+      && img_check_enum ("sobel: operator", params->op, IMG_SOBEL_SCHARR + 1,
+          error)
+      && img_check_enum ("sobel: norm", params->norm, IMG_SOBEL_L1 + 1, error)
+      && img_check_enum ("sobel: output", params->output,
+          IMG_SOBEL_OFFSET + 1, error)
+      && img_check_enum ("sobel: border", params->border,
+          IMG_BORDER_CONSTANT + 1, error)
+      && img_check_enum ("sobel: channels", params->channels,
+          IMG_CHANNELS_LUMA + 1, error);
+}
+
 bool
 img_sobel_check (const ImgView *src, const ImgView *dst,
     const ImgSobelParams *params, ImgError *error)
@@ -47,7 +63,7 @@ img_sobel_check (const ImgView *src, const ImgView *dst,
   if (!isfinite (params->scale) || !isfinite (params->delta))
     return img_fail (error, IMG_ERROR_SETTINGS, "Scale or delta of sobel is "
         "not a finite number: set both to finite numbers");
-  return true;
+  return check_enums (params, error);
 }
 
 ImgSobelRule

@@ -53,6 +53,13 @@ img_threshold_check (const ImgView *src, const ImgView *dst,
   if (!(params->max_value >= 0 && params->max_value <= 255))
     return img_fail (error, IMG_ERROR_SETTINGS,
         "threshold: max-value %g is not in 0..255", params->max_value);
+  if (!img_check_enum ("threshold: type", params->type,
+          IMG_THRESHOLD_TOZERO_INV + 1, error)
+      || !img_check_enum ("threshold: method", params->method,
+          IMG_THRESHOLD_ADAPTIVE_GAUSSIAN + 1, error)
+      || !img_check_enum ("threshold: channels", params->channels,
+          IMG_CHANNELS_LUMA + 1, error))
+    return false;
   if (params->method < IMG_THRESHOLD_ADAPTIVE_MEAN)
     return true;
   if (params->block_size < 3 || params->block_size > 255
