@@ -24,21 +24,22 @@ class Count:
         self.failures = []
         self.reasons = []
 
-    def add(self, name, output, result):
+    def add(self, name, output, result, status=0):
         """Adds one program; `result` is meson's word for how it ended."""
         skips = SKIPPED.findall(output)
         passed, failed, skipped = totals(output, len(skips))
         if result == 'SKIP' and not skipped:
             skipped = 1
+        lines = FAILED.findall(output)
         if result not in ('OK', 'SKIP') and not failed:
             failed = 1
+            lines.append(f'ended with {result}, exit status {status}')
         if result == 'OK' and not passed + failed + skipped:
             passed = 1
         self.passed += passed
         self.failed += failed
         self.skipped += skipped
         if failed:
-            lines = FAILED.findall(output) or [result.lower()]
             self.failures += [f'{name}: {line}' for line in lines]
         if skipped:
             lines = skips or ['no reason given']
@@ -72,7 +73,8 @@ def read_log(count, name, path):
     for line in text.splitlines():
         test = json.loads(line)
         output = test.get('stdout', '') + '\n' + test.get('stderr', '')
-        count.add(f'{name}: {test["name"]}', output, test['result'])
+        count.add(f'{name}: {test["name"]}', output, test['result'],
+                  test['returncode'])
 
 
 def main():
