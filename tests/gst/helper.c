@@ -251,7 +251,7 @@ pipeline_play_to_end (GstElement * pipeline)
   GstBus *bus = gst_element_get_bus (pipeline);
   GstMessage *message;
 
-  pipeline_set_state (pipeline, GST_STATE_PLAYING);
+  gst_element_set_state (pipeline, GST_STATE_PLAYING);
   message = gst_bus_timed_pop_filtered (bus, 60 * GST_SECOND,
       GST_MESSAGE_EOS | GST_MESSAGE_ERROR);
   fail_unless (message != NULL, "the pipeline does not end");
@@ -259,7 +259,6 @@ pipeline_play_to_end (GstElement * pipeline)
       "the pipeline ends with %s", message_text (message));
   gst_message_unref (message);
   gst_object_unref (bus);
-  pipeline_set_state (pipeline, GST_STATE_NULL);
 }
 
 GstSample *

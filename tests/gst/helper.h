@@ -71,8 +71,11 @@ gboolean pad_is_cuda (GstElement * element, const gchar * pad);
  * for %s wherever the text has it as "backend=%s". */
 GstElement *pipeline_new (const gchar * launch, const gchar * backend);
 
-/* To PLAYING, to its end, and to NULL. Fails on an error or after a minute. */
+/* To PLAYING and to the end of the stream. Fails on an error or after a
+ * minute. */
 void pipeline_play_to_end (GstElement * pipeline);
+
+/* Until the state is reached. Takes what is on the bus off it. */
 void pipeline_set_state (GstElement * pipeline, GstState state);
 
 /* The next sample of the appsink called `name`; fails if none comes. */
