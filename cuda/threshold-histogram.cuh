@@ -224,19 +224,6 @@ finish_histogram (const HistogramResult &result)
     histogram->count[i] = 0;
 }
 
-/* The bin of a pixel; components of two bytes may hold more than the depth
- * allows. */
-template <typename Group>
-static __device__ __forceinline__ unsigned
-group_bin (const LumaPicture &picture, const Group &group, int i, int bins)
-{
-  const unsigned luma = group.luma (picture, i);
-
-  return sizeof (typename Group::Component) == 1
-             ? luma
-             : min (luma, (unsigned)bins - 1);
-}
-
 /* Counts in shared memory: each bin has as many counters as fit, and the lanes
  * of a warp use different ones, so a flat picture is as fast as any. */
 template <typename Group> struct SharedCounter {
@@ -251,9 +238,7 @@ template <typename Group> struct SharedCounter {
 #pragma unroll
     for (int i = 0; i < Group::kPixels; i++)
       if (i < n)
-        atomicAdd (
-            &counters[group_bin (picture, group, i, bins) << log_copies | copy],
-            1u);
+        atomicAdd (&counters[group.luma (picture, i) << log_copies | copy], 1u);
   }
 
   __device__ void flush (unsigned *count)
@@ -275,7 +260,6 @@ template <typename Group> struct SharedCounter {
 /* Counts in device memory, runs of equal pixels at once. */
 template <typename Group> struct GlobalCounter {
   unsigned *count;
-  int bins;
   unsigned value, run;
 
   __device__ __forceinline__ void add (
@@ -285,7 +269,7 @@ template <typename Group> struct GlobalCounter {
     for (int i = 0; i < Group::kPixels; i++) {
       if (i >= n)
         break;
-      const unsigned bin = group_bin (picture, group, i, bins);
+      const unsigned bin = group.luma (picture, i);
 
       if (bin != value) {
         flush (count);
@@ -369,7 +353,7 @@ __launch_bounds__ (HISTOGRAM_THREADS)
     global_histogram_kernel (const __grid_constant__ LumaPicture picture,
         int groups, const __grid_constant__ HistogramResult result)
 {
-  GlobalCounter<Group> counter = { result.histogram->count, result.bins, 0, 0 };
+  GlobalCounter<Group> counter = { result.histogram->count, 0, 0 };
 
   count_picture<Group> (picture, groups, counter);
   counter.flush (result.histogram->count);

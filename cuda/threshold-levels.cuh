@@ -11,6 +11,7 @@
 /* ImgThresholdRule on words; see pointwise.cuh. */
 template <int Bytes> struct ThresholdWords {
   unsigned limit; /* what a component above is greater than */
+  unsigned last;  /* the largest component, where containers have room */
   unsigned keep_above, set_above;
   unsigned keep_below, set_below;
   unsigned ones;       /* 1 << shift in the lanes that are decided */
@@ -43,6 +44,8 @@ template <int Bytes> struct ThresholdWords {
 
   __device__ unsigned operator() (unsigned word) const
   {
+    if (Bytes == 2)
+      word = __vminu2 (word, last);
     const unsigned above
         = Bytes == 1 ? __vcmpgtu4 (word, limit) : __vcmpgtu2 (word, limit);
 
@@ -120,7 +123,7 @@ luma_at (const LumaPicture &picture, int x, int y)
                      + (size_t)x * Group::kStep;
 
     if constexpr (Group::kStep == 1 && Group::kPlanes == 1) {
-      return *pixel >> picture.shift;
+      return min ((unsigned)*pixel >> picture.shift, picture.max);
     } else {
 #pragma unroll
       for (int c = 0; c < Group::kStep; c++)

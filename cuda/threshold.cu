@@ -59,6 +59,8 @@ static ThresholdWords<Bytes>
 plane_words (const ImgView *view, const ImgPlane *plane,
     const ImgThresholdRule *rule, const int *computed)
 {
+  const unsigned last
+      = img_view_levels (view).max << view->shift | ((1u << view->shift) - 1);
   unsigned lanes[5][IMG_MAX_CHANNELS] = {};
   ThresholdWords<Bytes> words = {};
 
@@ -76,6 +78,7 @@ plane_words (const ImgView *view, const ImgPlane *plane,
   words.keep_below = pointwise_lanes (view, plane, lanes[2]);
   words.set_below = pointwise_lanes (view, plane, lanes[3]);
   words.ones = pointwise_lanes (view, plane, lanes[4]);
+  words.last = last * (Bytes == 1 ? 0x01010101u : 0x00010001u);
   words.truncate = rule->truncate;
   words.black = rule->black;
   words.shift = view->shift;
