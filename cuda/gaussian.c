@@ -79,12 +79,12 @@ static bool
 check_size (const char *name, int size, ImgError *error)
 {
   if (size < 0 || size > 255)
-    return img_fail (error, IMG_ERROR_SETTINGS, "The %s of the Gaussian "
-        "kernel, %d, is not within 0..255: set one that is", name, size);
+    return img_fail (error, IMG_ERROR_SETTINGS, "gaussian: %s %d is not "
+        "within 0..255: set one that is", name, size);
   if (size != 0 && size % 2 == 0)
-    return img_fail (error, IMG_ERROR_SETTINGS, "The %s of the Gaussian "
-        "kernel, %d, is even, so the kernel has no centre: set %d or %d", name,
-        size, size - 1, size + 1);
+    return img_fail (error, IMG_ERROR_SETTINGS, "gaussian: %s %d is even, so "
+        "the kernel has no centre: set %d or %d", name, size, size - 1,
+        size + 1);
   return true;
 }
 
@@ -107,8 +107,8 @@ img_gaussian_kernels (const ImgGaussianParams *params, int depth, int x_sub,
   const double sigma_x = params->sigma_x;
   const double sigma_y = params->sigma_y > 0 ? params->sigma_y : sigma_x;
 
-  if (!check_size ("width", width, error)
-      || !check_size ("height", height, error)
+  if (!check_size ("kernel-width", width, error)
+      || !check_size ("kernel-height", height, error)
       || !check_sigma ("sigma-x", params->sigma_x, error)
       || !check_sigma ("sigma-y", params->sigma_y, error)
       || !img_check_enum ("gaussian: border", params->border,
