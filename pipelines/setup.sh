@@ -109,7 +109,7 @@ gpu_arch () {
   local arch
   arch=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
     tr -d '. ' | sort -u)
-  if [[ $arch =~ ^[0-9]+$ ]] &&
+  if [[ $arch =~ ^[0-9]+$ ]] && [ "$arch" -ge 75 ] &&
       nvcc --list-gpu-arch 2>/dev/null | grep -qx "compute_$arch"; then
     printf 'sm_%s\n' "$arch"
   else
