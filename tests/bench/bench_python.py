@@ -146,8 +146,9 @@ def numba_rows():
     results = {}
 
     def invert(picture):
-        result = results.setdefault(picture.shape,
-                                    cuda.device_array_like(picture))
+        if picture.shape not in results:
+            results[picture.shape] = cuda.device_array_like(picture)
+        result = results[picture.shape]
         grid = ((picture.shape[1] + 31) // 32, (picture.shape[0] + 7) // 8)
         invert_kernel[grid, (32, 8)](picture, result)
         return result

@@ -61,7 +61,7 @@ print_row (const BenchResult *r, const char *verdict)
   if (r->peer_us > 0)
     g_snprintf (peer, sizeof (peer), "%9.1f %6.2f  %s", r->peer_us,
         r->time.us / r->peer_us, r->peer);
-  printf ("%-18s %-6s %-9s %9.1f%s %7.0f %7.2f %8.1f %-47s%s%s\n",
+  printf ("%-18s %-6s %-9s %9.1f%s %7.1f %7.2f %8.1f %-47s%s%s\n",
       r->operation->name, r->format, size, r->time.us,
       r->time.queued ? " " : "*", r->gbs, r->time.us / r->floor_us,
       r->time.host_us, peer, verdict[0] ? " " : "", verdict);
@@ -81,7 +81,8 @@ bench_print_table (const BenchMachine *machine, const GArray *results)
   for (guint i = 0; i < results->len; i++) {
     const BenchResult *r = &g_array_index (results, BenchResult, i);
 
-    judge (verdict, results, r);
+    if (machine->stream) /* the aims are for the GPU */
+      judge (verdict, results, r);
     print_row (r, verdict->str);
     all_queued &= r->time.queued;
   }
