@@ -49,7 +49,8 @@ make_pipeline (gint n, GError ** error)
 
   g_string_append_printf (text, "concat name=all ! compositor name=window "
       "! video/x-raw,format=I420,width=%d,height=%d,framerate=%d/1 "
-      "! identity name=frames ! x264enc speed-preset=veryfast bitrate=6000 "
+      "! identity name=frames "
+      "! x264enc speed-preset=veryfast bframes=0 bitrate=6000 "
       "key-int-max=30 ! h264parse ! mp4mux ! filesink name=sink ",
       WIDTH, HEIGHT, RATE);
   for (i = 0; i < n; i++)
