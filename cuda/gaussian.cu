@@ -1,23 +1,707 @@
+/*
+ * gaussian.h on CUDA.
+ *
+ * 8-bit planes and moderate kernels: one pass over device memory, on tensor
+ * cores. A block blurs a tile that lies in shared memory with its margins:
+ * down the columns, then along the rows, each time as a product with a banded
+ * matrix of weights. Pictures are exact in half precision; weights and the
+ * result of the first product are kept as the sum of two halves, which is
+ * worth 22 bits, and all sums are float32. Everything else: two passes in
+ * float32 with a picture of floats between them.
+ */
 #include "gaussian.h"
 
-static bool
-prepare (void **state, const ImgView *src, const ImgView *dst,
-    const void *params, ImgError *error)
+#include <cuda_fp16.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "arith.h"
+#include "check.h"
+#include "pointwise.cuh"
+
+/* One plane to blur. */
+struct BlurPlane {
+  const unsigned char *src;
+  unsigned char *dst;
+  ptrdiff_t src_stride, dst_stride;
+  int width, height, channels;
+  int row; /* components in a row */
+  int shift, max;
+  int constant; /* beyond the edge with IMG_BORDER_CONSTANT */
+  ImgBorder border;
+  bool copied[IMG_MAX_CHANNELS]; /* channels that are not blurred */
+};
+
+/* The component of row `y` that stands at `x`, both anywhere. */
+template <typename T>
+static __device__ int
+blur_component (const BlurPlane &plane, int x, int y)
 {
-  return img_fail (error, IMG_ERROR_UNSUPPORTED, "gaussian: not written yet");
+  const int c = plane.channels;
+  int pixel = x >= 0 ? x / c : -((c - 1 - x) / c);
+  const int channel = x - pixel * c;
+
+  pixel = img_border_index (pixel, plane.width, plane.border);
+  y = img_border_index (y, plane.height, plane.border);
+  if (pixel < 0 || y < 0)
+    return plane.constant;
+  return ((const T *)(plane.src + y * plane.src_stride))[pixel * c + channel]
+         >> plane.shift;
+}
+
+/* the tensor core path */
+
+#define TILE_ROWS 64
+#define TILE_COLS 128
+#define TILE_THREADS 256
+#define TILE_MAX_RADIUS 63
+#define HALF_PAD 8 /* keeps the rows of ldmatrix in different banks */
+
+struct TileWeights {
+  float x[TILE_MAX_RADIUS + 1], y[TILE_MAX_RADIUS + 1];
+};
+
+/* Sizes that follow from the radius; columns are components. */
+struct TileShape {
+  int rx, ry;           /* radii; rx in pixels */
+  int reach;            /* of the horizontal kernel, in components */
+  int lead;             /* columns left of the tile: reach, rounded up to 8 */
+  int cols, rows;       /* of the tile with margins */
+  int pitch;            /* halves from one row to the next */
+  int steps_y, steps_x; /* products of 16 that make a sum */
+  int x_blocks;         /* different 16 × 8 blocks of horizontal weights */
+};
+
+static TileShape
+tile_shape (int rx, int ry, int channels)
+{
+  TileShape s;
+
+  s.rx = rx;
+  s.ry = ry;
+  s.reach = rx * channels;
+  s.lead = (s.reach + 7) / 8 * 8;
+  s.cols = TILE_COLS + 2 * s.lead;
+  s.steps_y = (16 + 2 * ry + 15) / 16;
+  s.rows = TILE_ROWS - 16 + 16 * s.steps_y;
+  s.pitch = s.cols + HALF_PAD;
+  s.steps_x = (s.lead + s.reach + 32 + 15) / 16;
+  s.x_blocks = 2 * s.steps_x + 3;
+  return s;
+}
+
+/* Shared memory: fragments of the weights as the lanes hold them, the picture,
+ * and the two halves of the blurred columns. */
+static size_t
+tile_bytes (const TileShape &s)
+{
+  return (size_t)s.steps_y * 32 * 8 * 4 + (size_t)s.x_blocks * 32 * 4 * 4
+         + (size_t)s.rows * s.pitch * 2 + 2 * (size_t)TILE_ROWS * s.pitch * 2;
+}
+
+struct HalfPair {
+  unsigned high, low;
+};
+
+/* Two floats as two pairs of halves that add up to them. */
+static __device__ __forceinline__ HalfPair
+split (float a, float b)
+{
+  const __half2 high = __floats2half2_rn (a, b);
+  const float2 back = __half22float2 (high);
+  const __half2 low = __floats2half2_rn (a - back.x, b - back.y);
+  HalfPair pair;
+
+  pair.high = *(const unsigned *)&high;
+  pair.low = *(const unsigned *)&low;
+  return pair;
+}
+
+static __device__ __forceinline__ void
+multiply_add (float d[4], const unsigned a[4], unsigned b0, unsigned b1)
+{
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+      "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#endif
+}
+
+/* Four 8 × 8 blocks of halves; lane i gives the address of row i % 8 of block
+ * i / 8. */
+static __device__ __forceinline__ void
+load_blocks (unsigned r[4], const __half *row)
+{
+#if __CUDA_ARCH__ >= 800
+  const unsigned address = (unsigned)__cvta_generic_to_shared (row);
+
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
+               "{%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+#endif
+}
+
+static __device__ __forceinline__ void
+load_blocks_transposed (unsigned r[4], const __half *row)
+{
+#if __CUDA_ARCH__ >= 800
+  const unsigned address = (unsigned)__cvta_generic_to_shared (row);
+
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
+               "{%0, %1, %2, %3}, [%4];"
+               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
+               : "r"(address)
+               : "memory");
+#endif
+}
+
+static __device__ __forceinline__ float
+weight_at (const float *weight, int distance, int radius)
+{
+  distance = abs (distance);
+  return distance <= radius ? weight[distance] : 0.f;
+}
+
+/* The weight of the component `distance` columns away. */
+static __device__ __forceinline__ float
+weight_of_column (
+    const float *weight, int distance, int channels, const TileShape &s)
+{
+  return distance % channels == 0
+             ? weight_at (weight, distance / channels, s.rx)
+             : 0.f;
+}
+
+/* Weights of 16 output rows (m) from 16 input rows (k) a step, as operand A of
+ * the product: per lane four words of high halves and four of low ones. */
+static __device__ void
+make_row_fragments (
+    unsigned *fragments, const float *weight, const TileShape &s)
+{
+  for (int i = threadIdx.x; i < s.steps_y * 32 * 4; i += TILE_THREADS) {
+    const int word = i % 4, lane = i / 4 % 32, step = i / 128;
+    const int m = lane / 4 + (word & 1) * 8;
+    const int k = step * 16 + lane % 4 * 2 + (word >> 1) * 8;
+    const HalfPair pair = split (weight_at (weight, k - m - s.ry, s.ry),
+        weight_at (weight, k + 1 - m - s.ry, s.ry));
+
+    fragments[(step * 32 + lane) * 8 + word] = pair.high;
+    fragments[(step * 32 + lane) * 8 + 4 + word] = pair.low;
+  }
+}
+
+/* Weights of 16 input columns (k) for 8 output columns (n), as operand B. All
+ * blocks at the same distance are equal: block i has the input columns begin
+ * 8 * (i - 3) after the output columns, less `lead`. */
+static __device__ void
+make_column_fragments (
+    unsigned *fragments, const float *weight, int channels, const TileShape &s)
+{
+  for (int i = threadIdx.x; i < s.x_blocks * 32 * 2; i += TILE_THREADS) {
+    const int word = i % 2, lane = i / 2 % 32, block = i / 64;
+    const int k = (block - 3) * 8 - s.lead + lane % 4 * 2 + word * 8;
+    const int n = lane / 4;
+    const HalfPair pair = split (weight_of_column (weight, k - n, channels, s),
+        weight_of_column (weight, k + 1 - n, channels, s));
+
+    fragments[(block * 32 + lane) * 4 + word] = pair.high;
+    fragments[(block * 32 + lane) * 4 + 2 + word] = pair.low;
+  }
+}
+
+/* Four bytes as four halves: 0x6400 | b is 1024 + b. */
+static __device__ __forceinline__ uint2
+bytes_to_halves (unsigned bytes)
+{
+  const unsigned low = __byte_perm (bytes, 0x64646464, 0x4140);
+  const unsigned high = __byte_perm (bytes, 0x64646464, 0x4342);
+  const __half2 bias = __float2half2_rn (1024.f);
+  const __half2 a = __hsub2 (*(const __half2 *)&low, bias);
+  const __half2 b = __hsub2 (*(const __half2 *)&high, bias);
+
+  return make_uint2 (*(const unsigned *)&a, *(const unsigned *)&b);
+}
+
+/* Eight components from `x` of row `y` as bytes; those that no result needs
+ * are any value. */
+static __device__ __forceinline__ uint2
+load_bytes (const BlurPlane &plane, int x, int y, int reach, bool aligned)
+{
+  const int from = img_border_index (y, plane.height, plane.border);
+  unsigned word[2] = { 0, 0 };
+
+  if (aligned && x >= 0 && x + 8 <= plane.row && from >= 0)
+    return *(const uint2 *)(plane.src + from * plane.src_stride + x);
+  if (x + 8 <= -reach || x >= plane.row + reach)
+    return make_uint2 (0, 0);
+#pragma unroll 1
+  for (int i = 0; i < 8; i++)
+    word[i / 4] |= (unsigned)blur_component<uint8_t> (plane, x + i, y)
+                   << i % 4 * 8;
+  return make_uint2 (word[0], word[1]);
+}
+
+static __device__ void
+load_tile (
+    __half *picture, const BlurPlane &plane, const TileShape &s, bool aligned)
+{
+  const int groups = s.cols / 8;
+  const int x0 = blockIdx.x * TILE_COLS - s.lead;
+  const int y0 = blockIdx.y * TILE_ROWS - s.ry;
+  const int last = plane.height - 1 + s.ry;
+
+  for (int i = threadIdx.x; i < s.rows * groups; i += TILE_THREADS) {
+    const int row = i / groups, group = i - row * groups;
+    const uint2 bytes = load_bytes (
+        plane, x0 + group * 8, min (y0 + row, last), s.reach, aligned);
+    const uint2 a = bytes_to_halves (bytes.x), b = bytes_to_halves (bytes.y);
+
+    *(uint4 *)(picture + row * s.pitch + group * 8)
+        = make_uint4 (a.x, a.y, b.x, b.y);
+  }
+}
+
+/* Blurs 16 rows by 16 columns of the picture down the columns. */
+static __device__ __forceinline__ void
+blur_columns (__half *high, __half *low, const __half *picture,
+    const unsigned *fragments, int row, int col, const TileShape &s)
+{
+  const int lane = threadIdx.x % 32;
+  float sum[2][4] = {};
+
+  for (int step = 0; step < s.steps_y; step++) {
+    const uint4 *weights = (const uint4 *)fragments + (step * 32 + lane) * 2;
+    const uint4 h = weights[0], l = weights[1];
+    const unsigned ah[4] = { h.x, h.y, h.z, h.w };
+    const unsigned al[4] = { l.x, l.y, l.z, l.w };
+    unsigned b[4];
+
+    load_blocks_transposed (b, picture + (row + step * 16 + lane % 16) * s.pitch
+                                   + col + lane / 16 * 8);
+#pragma unroll
+    for (int n = 0; n < 2; n++) {
+      multiply_add (sum[n], ah, b[2 * n], b[2 * n + 1]);
+      multiply_add (sum[n], al, b[2 * n], b[2 * n + 1]);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    const int at = (row + lane / 4 + i % 2 * 8) * s.pitch + col + lane % 4 * 2
+                   + i / 2 * 8;
+    const HalfPair pair
+        = split (sum[i / 2][i % 2 * 2], sum[i / 2][i % 2 * 2 + 1]);
+
+    *(unsigned *)(high + at) = pair.high;
+    *(unsigned *)(low + at) = pair.low;
+  }
+}
+
+static __device__ __forceinline__ unsigned
+round_byte (float value)
+{
+  return (unsigned)img_round_clamp (value, 0, 255);
+}
+
+/* Blurs 16 rows by 32 columns along the rows, into bytes. */
+static __device__ __forceinline__ void
+blur_rows (unsigned char *bytes, const __half *high, const __half *low,
+    const unsigned *fragments, int row, int col, const TileShape &s)
+{
+  const int lane = threadIdx.x % 32;
+  const int at = (row + lane % 16) * s.pitch + col + lane / 16 * 8;
+  float sum[4][4] = {};
+
+  for (int step = 0; step < s.steps_x; step++) {
+    unsigned ah[4], al[4];
+
+    load_blocks (ah, high + at + step * 16);
+    load_blocks (al, low + at + step * 16);
+#pragma unroll
+    for (int n = 0; n < 4; n++) {
+      const uint4 b
+          = ((const uint4 *)fragments)[(2 * step - n + 3) * 32 + lane];
+
+      multiply_add (sum[n], ah, b.x, b.y);
+      multiply_add (sum[n], ah, b.z, b.w);
+      multiply_add (sum[n], al, b.x, b.y);
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    const int n = i / 2, r = i % 2;
+    unsigned char *to = bytes + (row + lane / 4 + r * 8) * TILE_COLS + col
+                        + n * 8 + lane % 4 * 2;
+
+    *(uint16_t *)to = (uint16_t)(round_byte (sum[n][2 * r])
+                                 | round_byte (sum[n][2 * r + 1]) << 8);
+  }
+}
+
+/* Writes the tile; `keep` are the bits of a word that are copied. */
+static __device__ void
+store_tile (const unsigned char *bytes, const BlurPlane &plane, unsigned keep,
+    bool aligned)
+{
+  const int x0 = blockIdx.x * TILE_COLS, y0 = blockIdx.y * TILE_ROWS;
+
+  for (int i = threadIdx.x; i < TILE_ROWS * TILE_COLS / 4; i += TILE_THREADS) {
+    const int col = i % (TILE_COLS / 4) * 4, row = i / (TILE_COLS / 4);
+    const int left = plane.row - x0 - col;
+    const unsigned char *src
+        = plane.src + (y0 + row) * plane.src_stride + x0 + col;
+    unsigned char *dst = plane.dst + (y0 + row) * plane.dst_stride + x0 + col;
+    unsigned word = *(const unsigned *)(bytes + row * TILE_COLS + col);
+
+    if (y0 + row >= plane.height || left <= 0)
+      continue;
+    if (keep)
+      word = (word & ~keep) | (pointwise_load_bytes (src, left) & keep);
+    if (aligned && left >= 4)
+      *(unsigned *)dst = word;
+    else
+      pointwise_store_bytes (dst, word, left);
+  }
+}
+
+__global__ void
+__launch_bounds__ (TILE_THREADS)
+    blur_tile (const __grid_constant__ BlurPlane plane,
+        const __grid_constant__ TileWeights weights,
+        const __grid_constant__ TileShape shape, unsigned keep, bool aligned)
+{
+  extern __shared__ __align__ (16) unsigned char shared[];
+  __shared__ TileWeights w;
+  unsigned *row_fragments = (unsigned *)shared;
+  unsigned *column_fragments = row_fragments + shape.steps_y * 32 * 8;
+  __half *picture = (__half *)(column_fragments + shape.x_blocks * 32 * 4);
+  __half *high = picture + shape.rows * shape.pitch;
+  __half *low = high + TILE_ROWS * shape.pitch;
+  unsigned char *bytes = (unsigned char *)picture;
+  const int warp = threadIdx.x / 32, warps = TILE_THREADS / 32;
+  const int chunks = shape.cols / 16;
+
+  for (int i = threadIdx.x; i <= TILE_MAX_RADIUS; i += TILE_THREADS)
+    w.x[i] = weights.x[i], w.y[i] = weights.y[i];
+  load_tile (picture, plane, shape, aligned);
+  __syncthreads ();
+  make_row_fragments (row_fragments, w.y, shape);
+  make_column_fragments (column_fragments, w.x, plane.channels, shape);
+  __syncthreads ();
+  for (int i = warp; i < TILE_ROWS / 16 * chunks; i += warps)
+    blur_columns (high, low, picture, row_fragments, i / chunks * 16,
+        i % chunks * 16, shape);
+  __syncthreads ();
+  for (int i = warp; i < TILE_ROWS / 16 * (TILE_COLS / 32); i += warps)
+    blur_rows (bytes, high, low, column_fragments, i % (TILE_ROWS / 16) * 16,
+        i / (TILE_ROWS / 16) * 32, shape);
+  __syncthreads ();
+  store_tile (bytes, plane, keep, aligned);
+}
+
+/* the path for everything else */
+
+struct PassWeights {
+  int radius;
+  float weight[IMG_GAUSSIAN_MAX_RADIUS + 1];
+};
+
+#define PASS_THREADS 128
+
+/* Down the columns, from the plane to floats. */
+template <typename T>
+__global__ void
+__launch_bounds__ (PASS_THREADS)
+    blur_pass_columns (const __grid_constant__ BlurPlane plane,
+        const __grid_constant__ PassWeights w, float *sums, int pitch)
+{
+  const int x = blockIdx.x * PASS_THREADS + threadIdx.x;
+  const int y = blockIdx.y;
+  const unsigned char *column = plane.src + x * sizeof (T);
+  float sum = 0;
+
+  if (x >= plane.row)
+    return;
+  for (int i = -w.radius; i <= w.radius; i++) {
+    const int from = img_border_index (y + i, plane.height, plane.border);
+    const int value = from < 0 ? plane.constant
+                               : *(const T *)(column + from * plane.src_stride)
+                                     >> plane.shift;
+
+    sum = fmaf (w.weight[abs (i)], (float)value, sum);
+  }
+  sums[(size_t)y * pitch + x] = sum;
+}
+
+/* Along the rows, from floats to the plane. */
+template <typename T>
+__global__ void
+__launch_bounds__ (PASS_THREADS)
+    blur_pass_rows (const __grid_constant__ BlurPlane plane,
+        const __grid_constant__ PassWeights w, const float *sums, int pitch)
+{
+  const int x = blockIdx.x * PASS_THREADS + threadIdx.x;
+  const int y = blockIdx.y, c = plane.channels;
+  const int pixel = x / c, channel = x - pixel * c;
+  const float *row = sums + (size_t)y * pitch + channel;
+  T *to = (T *)(plane.dst + y * plane.dst_stride) + x;
+  float sum = 0;
+
+  if (x >= plane.row)
+    return;
+  if (plane.copied[channel]) {
+    *to = ((const T *)(plane.src + y * plane.src_stride))[x];
+    return;
+  }
+  for (int i = -w.radius; i <= w.radius; i++) {
+    const int from = img_border_index (pixel + i, plane.width, plane.border);
+
+    sum = fmaf (w.weight[abs (i)],
+        from < 0 ? (float)plane.constant : row[(size_t)from * c], sum);
+  }
+  *to = (T)(img_round_clamp (sum, 0, plane.max) << plane.shift);
+}
+
+/* host */
+
+typedef struct {
+  float *sums; /* of the largest plane; NULL while no plane needs them */
+  size_t n_sums;
+  int max_shared; /* bytes a block may have; 0: no tensor cores */
+} State;
+
+static bool
+plane_is_copied (const ImgPlane *plane)
+{
+  return !img_channel_is_color (plane->channel[0]) && plane->channels == 1;
 }
 
 static bool
-run (void *state, const ImgView *src, const ImgView *dst, const void *params,
-    ImgStream stream, ImgError *error)
+plane_uses_tile (const State *state, const ImgView *view, const ImgPlane *plane,
+    int rx, int ry)
 {
-  return img_fail (error, IMG_ERROR_UNSUPPORTED, "gaussian: not written yet");
+  return view->component_bytes == 1 && rx <= TILE_MAX_RADIUS
+         && ry <= TILE_MAX_RADIUS
+         && tile_bytes (tile_shape (rx, ry, plane->channels))
+                <= (size_t)state->max_shared;
+}
+
+static int
+plane_pitch (const ImgPlane *plane)
+{
+  return (plane->width * plane->channels + 31) / 32 * 32;
+}
+
+static bool
+read_device (State *state, ImgError *error)
+{
+  int device, major, shared;
+  const char *what = "asking what the GPU can do";
+
+  if (!img_cuda_check (cudaGetDevice (&device), what, error)
+      || !img_cuda_check (cudaDeviceGetAttribute (&major,
+                              cudaDevAttrComputeCapabilityMajor, device),
+          what, error)
+      || !img_cuda_check (cudaDeviceGetAttribute (&shared,
+                              cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          what, error))
+    return false;
+  if (major < 8)
+    return true;
+  state->max_shared = shared - (int)sizeof (TileWeights);
+  return img_cuda_check (
+      cudaFuncSetAttribute (blur_tile,
+          cudaFuncAttributeMaxDynamicSharedMemorySize, state->max_shared),
+      what, error);
+}
+
+/* Makes the picture of floats as large as `view` needs with these kernels. */
+static bool
+reserve_sums (State *state, const ImgView *view,
+    const ImgGaussianParams *params, ImgError *error)
+{
+  ImgGaussianKernel x, y;
+  size_t n = 0;
+
+  for (int i = 0; i < view->n_planes; i++) {
+    const ImgPlane *plane = &view->plane[i];
+    const size_t size = (size_t)plane_pitch (plane) * plane->height;
+
+    if (!img_gaussian_kernels (
+            params, view->depth, plane->x_sub, plane->y_sub, &x, &y, error))
+      return false;
+    if (!plane_is_copied (plane) && size > n
+        && !plane_uses_tile (state, view, plane, x.radius, y.radius))
+      n = size;
+  }
+  if (n <= state->n_sums)
+    return true;
+  cudaFree (state->sums);
+  state->sums = NULL;
+  state->n_sums = 0;
+  if (!img_cuda_check (cudaMalloc (&state->sums, n * sizeof (float)),
+          "allocating memory for a blur", error))
+    return false;
+  state->n_sums = n;
+  return true;
 }
 
 static void
-release (void *state)
+release (void *data)
 {
+  State *state = (State *)data;
+
+  if (state)
+    cudaFree (state->sums);
+  free (state);
 }
 
-const ImgOperation img_gaussian_cuda = { "gaussian", sizeof (ImgGaussianParams), false, prepare,
-  run, release };
+static bool
+prepare (void **data, const ImgView *src, const ImgView *dst,
+    const void *params, ImgError *error)
+{
+  State *state = (State *)*data;
+
+  if (!img_view_same_layout (src, dst))
+    return img_fail (error, IMG_ERROR_UNSUPPORTED,
+        "gaussian: source and destination differ in format or size");
+  if (!state) {
+    *data = state = (State *)calloc (1, sizeof (*state));
+    if (!state)
+      return img_fail (error, IMG_ERROR_NO_MEMORY, "gaussian: no memory");
+    if (!read_device (state, error))
+      return false;
+  }
+  return reserve_sums (state, src, (const ImgGaussianParams *)params, error);
+}
+
+static BlurPlane
+blur_plane (const ImgView *src, const ImgView *dst, int i, ImgBorder border)
+{
+  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+  const ImgLevels levels = img_view_levels (src);
+  BlurPlane plane = {};
+
+  plane.src = (const unsigned char *)from->data;
+  plane.dst = (unsigned char *)to->data;
+  plane.src_stride = from->stride;
+  plane.dst_stride = to->stride;
+  plane.width = from->width;
+  plane.height = from->height;
+  plane.channels = from->channels;
+  plane.row = from->width * from->channels;
+  plane.shift = src->shift;
+  plane.max = levels.max;
+  plane.constant = img_channel_is_chroma (from->channel[0]) ? levels.neutral
+                                                            : levels.black;
+  plane.border = border;
+  for (int c = 0; c < from->channels; c++)
+    plane.copied[c] = !img_channel_is_color (from->channel[c]);
+  return plane;
+}
+
+static bool
+run_tile (const BlurPlane &plane, const ImgGaussianKernel &x,
+    const ImgGaussianKernel &y, cudaStream_t stream, ImgError *error)
+{
+  const TileShape shape = tile_shape (x.radius, y.radius, plane.channels);
+  const dim3 grid ((plane.row + TILE_COLS - 1) / TILE_COLS,
+      (plane.height + TILE_ROWS - 1) / TILE_ROWS);
+  const bool aligned
+      = ((uintptr_t)plane.src | (uintptr_t)plane.dst
+            | (uintptr_t)plane.src_stride | (uintptr_t)plane.dst_stride)
+            % 8
+        == 0;
+  TileWeights weights = {};
+  unsigned keep = 0;
+
+  for (int i = 0; i <= x.radius; i++)
+    weights.x[i] = x.weight[i];
+  for (int i = 0; i <= y.radius; i++)
+    weights.y[i] = y.weight[i];
+  for (int c = 0; c < plane.channels; c++)
+    keep |= plane.copied[c] ? 0xffu << 8 * c : 0;
+  blur_tile<<<grid, TILE_THREADS, tile_bytes (shape), stream>>> (
+      plane, weights, shape, keep, aligned);
+  return img_cuda_launched ("launching a blur", error);
+}
+
+static PassWeights
+pass_weights (const ImgGaussianKernel &kernel)
+{
+  PassWeights w = {};
+
+  w.radius = kernel.radius;
+  for (int i = 0; i <= kernel.radius; i++)
+    w.weight[i] = kernel.weight[i];
+  return w;
+}
+
+template <typename T>
+static bool
+run_passes (const BlurPlane &plane, const ImgGaussianKernel &x,
+    const ImgGaussianKernel &y, float *sums, int pitch, cudaStream_t stream,
+    ImgError *error)
+{
+  const dim3 grid ((plane.row + PASS_THREADS - 1) / PASS_THREADS, plane.height);
+
+  blur_pass_columns<T><<<grid, PASS_THREADS, 0, stream>>> (
+      plane, pass_weights (y), sums, pitch);
+  blur_pass_rows<T><<<grid, PASS_THREADS, 0, stream>>> (
+      plane, pass_weights (x), sums, pitch);
+  return img_cuda_launched ("launching a blur", error);
+}
+
+static bool
+run_plane (const State *state, const ImgView *src, const ImgView *dst, int i,
+    const ImgGaussianParams *params, cudaStream_t stream, ImgError *error)
+{
+  const ImgPlane *from = &src->plane[i];
+  const BlurPlane plane = blur_plane (src, dst, i, params->border);
+  const int pitch = plane_pitch (from);
+  ImgGaussianKernel x, y;
+
+  if (from->height == 0)
+    return true;
+  if (!img_gaussian_kernels (
+          params, src->depth, from->x_sub, from->y_sub, &x, &y, error))
+    return false;
+  if (plane_uses_tile (state, src, from, x.radius, y.radius))
+    return run_tile (plane, x, y, stream, error);
+  return src->component_bytes == 1 ? run_passes<uint8_t> (
+             plane, x, y, state->sums, pitch, stream, error)
+                                   : run_passes<uint16_t> (plane, x, y,
+                                       state->sums, pitch, stream, error);
+}
+
+static bool
+copy_plane (const ImgView *src, const ImgView *dst, int i, cudaStream_t stream,
+    ImgError *error)
+{
+  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+  const PointwiseSet copy = { ~0u, 0 };
+  PointwiseJob<PointwiseSet> job = {};
+
+  if (from->data == to->data)
+    return true;
+  pointwise_add (&job, src, dst, i, copy);
+  return pointwise_run (&job, stream, "launching a copy of a plane", error);
+}
+
+static bool
+run (void *data, const ImgView *src, const ImgView *dst, const void *params,
+    ImgStream stream, ImgError *error)
+{
+  for (int i = 0; i < src->n_planes; i++)
+    if (plane_is_copied (&src->plane[i])
+            ? !copy_plane (src, dst, i, stream, error)
+            : !run_plane ((const State *)data, src, dst, i,
+                (const ImgGaussianParams *)params, stream, error))
+      return false;
+  return true;
+}
+
+const ImgOperation img_gaussian_cuda
+    = { "gaussian", sizeof (ImgGaussianParams), false, prepare, run, release };
