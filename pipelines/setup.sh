@@ -100,7 +100,8 @@ install_nvcc () {
   fi
   say "*** nvidia-cuda-toolkit could not be installed (on Debian it is in" \
     "the component non-free; NVIDIA's own repository has it too)." \
-    "The plugin is built for the CPU only. ***"
+    "The plugin is built for the CPU only. Once you have nvcc, delete" \
+    "$BUILD and come again. ***"
 }
 
 # The machine code for the GPUs of this machine if they are all alike and nvcc
@@ -139,8 +140,8 @@ use_plugin () {
 # the usual ones), builds and finds the plugin.
 prepare () {
   install_packages "${PACKAGES_BUILD[@]}" "${PACKAGES_RUN[@]}" "$@"
-  install_nvcc
-  if [ ! -f "$BUILD/build.ninja" ] && find_nvcc; then
+  [ -f "$BUILD/build.ninja" ] || install_nvcc
+  if find_nvcc; then
     build_plugin "$BUILD" demo -Dgpu_arch="$(gpu_arch)"
   else
     build_plugin "$BUILD" demo
