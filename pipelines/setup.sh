@@ -93,9 +93,11 @@ install_nvcc () {
     return 0
   fi
   say "NVIDIA driver found, but no nvcc: installing nvidia-cuda-toolkit"
-  if command -v apt-get >/dev/null && apt_get update &&
-      apt_get install -y --no-install-recommends nvidia-cuda-toolkit &&
-      find_nvcc; then
+  if command -v apt-get >/dev/null && (
+    # a subshell, for no sudo would end the script
+    apt_get update &&
+      apt_get install -y --no-install-recommends nvidia-cuda-toolkit
+  ) && find_nvcc; then
     return 0
   fi
   say "*** nvidia-cuda-toolkit could not be installed (on Debian it is in" \
