@@ -51,17 +51,32 @@ img_cuda_probe (ImgError *error)
       properties.minor);
 }
 
+/* The runtime knows no negative strides: then the rows go one by one. */
+static cudaError_t
+copy_plane (const ImgPlane *to, const ImgPlane *from, size_t row_bytes,
+    cudaStream_t stream)
+{
+  cudaError_t result = cudaSuccess;
+
+  if (to->stride >= 0 && from->stride >= 0)
+    return cudaMemcpy2DAsync (to->data, to->stride, from->data, from->stride,
+        row_bytes, from->height, cudaMemcpyDefault, stream);
+  for (int y = 0; y < from->height && result == cudaSuccess; y++)
+    result = cudaMemcpyAsync ((char *)to->data + y * to->stride,
+        (const char *)from->data + y * from->stride, row_bytes,
+        cudaMemcpyDefault, stream);
+  return result;
+}
+
 extern "C" bool
 img_cuda_copy (const ImgView *dst, const ImgView *src, ImgStream stream,
     ImgError *error)
 {
   for (int i = 0; i < src->n_planes; i++) {
-    const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+    const ImgPlane *from = &src->plane[i];
 
-    if (!img_cuda_check (
-            cudaMemcpy2DAsync (to->data, to->stride, from->data, from->stride,
-                img_plane_row_bytes (src, from), from->height,
-                cudaMemcpyDefault, stream),
+    if (!img_cuda_check (copy_plane (&dst->plane[i], from,
+                             img_plane_row_bytes (src, from), stream),
             "copying a frame", error))
       return false;
   }
