@@ -397,13 +397,16 @@ static void
 dft (complex double *data, gint n, gint step)
 {
   complex double *out = g_new0 (complex double, n);
+  complex double *root = g_new (complex double, n);
 
   for (gint k = 0; k < n; k++)
+    root[k] = cexp (-2 * G_PI * I * k / n);
+  for (gint k = 0; k < n; k++)
     for (gint i = 0; i < n; i++)
-      out[k] += data[i * step] * cexp (-2 * G_PI * I * ((gint64) k * i % n)
-          / n);
+      out[k] += data[i * step] * root[k * i % n];
   for (gint k = 0; k < n; k++)
     data[k * step] = out[k];
+  g_free (root);
   g_free (out);
 }
 
