@@ -69,6 +69,15 @@ plane_new (gint w, gint h)
   return plane;
 }
 
+static Plane
+plane_copy (const Plane * plane)
+{
+  Plane copy = plane_new (plane->w, plane->h);
+
+  memcpy (copy.v, plane->v, sizeof (gint) * plane->w * plane->h);
+  return copy;
+}
+
 static void
 plane_fill (Plane * plane, gint value)
 {
@@ -157,31 +166,51 @@ invert (GstElement * element, Scene * s)
     }
 }
 
-static gint
-threshold_value (GstElement * element, const Scene * s, gint v, gdouble level)
+typedef struct {
+  const gchar *type, *method;
+  gdouble level, offset; /* in units of the depth */
+  gint top, block_size;
+} Threshold;
+
+static Threshold
+threshold_settings (GstElement * element, const Scene * s)
 {
-  gint top = (gint) rint (s->black
+  Threshold t = { naive_nick (element, "type"),
+    naive_nick (element, "method"), number (element, "threshold")
+  };
+
+  if (g_str_equal (t.method, "otsu") || g_str_equal (t.method, "triangle"))
+    t.level = number (element, "computed-threshold");
+  t.level = s->black + scene_difference (s, t.level);
+  t.offset = scene_difference (s, number (element, "offset"));
+  t.top = (gint) rint (s->black
       + scene_difference (s, number (element, "max-value")));
+  t.block_size = (gint) number (element, "block-size");
+  return t;
+}
+
+static gint
+threshold_value (const Threshold * t, const Scene * s, gint v, gdouble level)
+{
   gboolean above = v > level;
 
-  if (is (element, "type", "binary"))
-    return above ? top : s->black;
-  if (is (element, "type", "binary-inv"))
-    return above ? s->black : top;
-  if (is (element, "type", "trunc"))
+  if (g_str_equal (t->type, "binary"))
+    return above ? t->top : s->black;
+  if (g_str_equal (t->type, "binary-inv"))
+    return above ? s->black : t->top;
+  if (g_str_equal (t->type, "trunc"))
     return above ? CLAMP ((gint) floor (level), 0, s->max) : v;
-  if (is (element, "type", "tozero"))
+  if (g_str_equal (t->type, "tozero"))
     return above ? v : s->black;
   return above ? s->black : v;
 }
 
 /* The mean of the block around a pixel, less offset. */
 static gdouble
-adaptive_level (GstElement * element, const Scene * s, const Plane * luma,
-    gint x, gint y)
+adaptive_level (const Threshold * t, const Plane * luma, gint x, gint y)
 {
-  gint r = (gint) number (element, "block-size") / 2;
-  gboolean gaussian = is (element, "method", "adaptive-gaussian");
+  gint r = t->block_size / 2;
+  gboolean gaussian = g_str_equal (t->method, "adaptive-gaussian");
   gdouble sigma = 0.3 * (r - 1) + 0.8, sum = 0, weights = 0;
 
   for (gint j = -r; j <= r; j++)
@@ -191,25 +220,19 @@ adaptive_level (GstElement * element, const Scene * s, const Plane * luma,
       sum += w * plane_at (luma, x + i, y + j, "replicate", 0);
       weights += w;
     }
-  return rint (sum / weights)
-      - scene_difference (s, number (element, "offset"));
+  return rint (sum / weights) - t->offset;
 }
 
 static void
 threshold_plane (GstElement * element, const Scene * s, Plane * plane)
 {
-  Plane in = plane_new (plane->w, plane->h);
-  gdouble level = number (element, "threshold");
+  Threshold t = threshold_settings (element, s);
+  gboolean adaptive = g_str_has_prefix (t.method, "adaptive");
+  Plane in = plane_copy (plane);
 
-  memcpy (in.v, plane->v, sizeof (gint) * in.w * in.h);
-  if (is (element, "method", "otsu") || is (element, "method", "triangle"))
-    level = number (element, "computed-threshold");
-  level = s->black + scene_difference (s, level);
-  for (gint i = 0; i < in.w * in.h; i++) {
-    if (g_str_has_prefix (naive_nick (element, "method"), "adaptive"))
-      level = adaptive_level (element, s, &in, i % in.w, i / in.w);
-    plane->v[i] = threshold_value (element, s, in.v[i], level);
-  }
+  for (gint i = 0; i < in.w * in.h; i++)
+    plane->v[i] = threshold_value (&t, s, in.v[i], adaptive
+        ? adaptive_level (&t, &in, i % in.w, i / in.w) : t.level);
   g_free (in.v);
 }
 
@@ -246,23 +269,28 @@ derivative (const Plane * plane, gint x, gint y, const gint * d,
   return sum;
 }
 
-static gint
-sobel_value (GstElement * element, const Scene * s, gint gx, gint gy)
-{
-  gdouble scale = number (element, "scale"), v;
-  gdouble delta = scene_difference (s, number (element, "delta"));
+typedef struct {
+  const gchar *direction, *norm, *output;
+  gdouble scale, delta, offset; /* in units of the depth */
+} Sobel;
 
-  if (is (element, "direction", "magnitude")) {
-    v = is (element, "norm", "l1") ? abs (gx) + abs (gy) : hypot (gx, gy);
-    v = v * scale + delta;
+static gint
+sobel_value (const Sobel * sobel, const Scene * s, gint gx, gint gy)
+{
+  gdouble v;
+
+  if (g_str_equal (sobel->direction, "magnitude")) {
+    v = g_str_equal (sobel->norm, "l1") ? abs (gx) + abs (gy) : hypot (gx, gy);
+    v = v * sobel->scale + sobel->delta;
   } else {
-    v = (is (element, "direction", "x") ? gx : gy) * scale + delta;
-    if (is (element, "output", "abs"))
+    v = g_str_equal (sobel->direction, "x") ? gx : gy;
+    v = v * sobel->scale + sobel->delta;
+    if (g_str_equal (sobel->output, "abs"))
       v = fabs (v);
-    else if (is (element, "output", "clip"))
+    else if (g_str_equal (sobel->output, "clip"))
       v = MAX (v, 0);
     else
-      v += scene_difference (s, 128);
+      v += sobel->offset;
   }
   return clamp_round (s->black + v, s->black, s->white);
 }
@@ -277,11 +305,16 @@ sobel_plane (GstElement * element, const Scene * s, Plane * plane)
   gint r = (gint) number (element, "kernel-size") / 2;
   gint kind = is (element, "operator", "scharr") ? 3 : r - 1;
   const gchar *border = naive_nick (element, "border");
-  Plane in = plane_new (plane->w, plane->h);
+  Sobel sobel = { naive_nick (element, "direction"),
+    naive_nick (element, "norm"), naive_nick (element, "output"),
+    number (element, "scale"),
+    scene_difference (s, number (element, "delta")),
+    scene_difference (s, 128)
+  };
+  Plane in = plane_copy (plane);
 
-  memcpy (in.v, plane->v, sizeof (gint) * in.w * in.h);
   for (gint i = 0; i < in.w * in.h; i++)
-    plane->v[i] = sobel_value (element, s,
+    plane->v[i] = sobel_value (&sobel, s,
         derivative (&in, i % in.w, i / in.w, d[kind], k[kind], r, TRUE, border,
             s->black),
         derivative (&in, i % in.w, i / in.w, d[kind], k[kind], r, FALSE,
@@ -365,12 +398,11 @@ gaussian (GstElement * element, Scene * s)
     h = w;
   sy = sy > 0 ? sy : sx;
   for (guint c = 0; c < s->n_color; c++) {
-    Plane in = plane_new (s->c[c].w, s->c[c].h);
+    Plane in = plane_copy (&s->c[c]);
     gboolean chroma = s->yuv && c > 0;
     gint rx = gaussian_kernel (w, sx, chroma && s->c[c].w < s->c[0].w, wx);
     gint ry = gaussian_kernel (h, sy, chroma && s->c[c].h < s->c[0].h, wy);
 
-    memcpy (in.v, s->c[c].v, sizeof (gint) * in.w * in.h);
     gaussian_plane (&in, &s->c[c], rx, wx, ry, wy,
         naive_nick (element, "border"), chroma ? s->neutral : s->black,
         s->max);
@@ -411,13 +443,13 @@ dft (complex double *data, gint n, gint step)
 }
 
 static gdouble
-fftmag_value (GstElement * element, gdouble magnitude)
+fftmag_value (const gchar * scale, gdouble magnitude)
 {
-  if (is (element, "scale", "log"))
+  if (g_str_equal (scale, "log"))
     return log (1 + magnitude);
-  if (is (element, "scale", "linear"))
+  if (g_str_equal (scale, "linear"))
     return magnitude;
-  if (is (element, "scale", "power"))
+  if (g_str_equal (scale, "power"))
     return magnitude * magnitude;
   return 20 * log10 (MAX (magnitude, 1));
 }
@@ -431,6 +463,7 @@ fftmag_spectrum (GstElement * element, const Scene * s, const Plane * luma)
   gdouble *value = g_new (gdouble, w * h);
   gboolean shift = number (element, "shift") != 0;
   const gchar *window = naive_nick (element, "window");
+  const gchar *scale = naive_nick (element, "scale");
 
   for (gint i = 0; i < w * h; i++)
     data[i] = (luma->v[i] - s->black) * 255.0 / (s->white - s->black)
@@ -443,7 +476,7 @@ fftmag_spectrum (GstElement * element, const Scene * s, const Plane * luma)
     gint x = shift ? (i % w + w / 2) % w : i % w;
     gint y = shift ? (i / w + h / 2) % h : i / w;
 
-    value[y * w + x] = fftmag_value (element, cabs (data[i]));
+    value[y * w + x] = fftmag_value (scale, cabs (data[i]));
   }
   g_free (data);
   return value;

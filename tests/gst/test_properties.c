@@ -264,7 +264,7 @@ GST_START_TEST (test_frame_sees_one_value)
 {
   GstHarness *h = filter_harness_new ("cudathreshold", backend_name (__i__),
       "threshold=60");
-  Picture *in = picture_new ("format=GRAY8,width=640,height=360", 5);
+  Picture *in = picture_new ("format=GRAY8,width=320,height=180", 5);
   Picture *low = naive_filter_frame (h->element, in), *high;
   Hammer data = { h->element, FALSE };
   GThread *thread;
