@@ -63,6 +63,21 @@ gpu_missing (void)
   return reasons[found];
 }
 
+const gchar *
+cuda_neighbours_missing (void)
+{
+  static const gchar *const names[] = { "cudaupload", "cudadownload" };
+
+  for (guint i = 0; i < G_N_ELEMENTS (names) && !gpu_missing (); i++) {
+    GstElementFactory *factory = gst_element_factory_find (names[i]);
+
+    if (!factory)
+      return "GStreamer's cudaupload or cudadownload is not installed";
+    gst_object_unref (factory);
+  }
+  return gpu_missing ();
+}
+
 guint
 n_backends (void)
 {

@@ -27,15 +27,17 @@ const gchar *gpu_missing (void);
 #define tcase_add_backend_test(tcase, func) \
   tcase_add_loop_test (tcase, func, 0, (int) n_backends ())
 
-/* Adds a test that needs a GPU, or prints why it is skipped. */
-#define tcase_add_gpu_loop_test(tcase, func, n) \
+/* Why there are no cudaupload and cudadownload for the GPU, or NULL. */
+const gchar *cuda_neighbours_missing (void);
+
+/* Adds a test `n` times, or prints why it is skipped. */
+#define tcase_add_test_unless(missing, tcase, func, n) \
   G_STMT_START { \
-    if (gpu_missing ()) \
-      g_print ("skipped: %s: %s\n", #func, gpu_missing ()); \
+    if (missing) \
+      g_print ("skipped: %s: %s\n", #func, missing); \
     else \
       tcase_add_loop_test (tcase, func, 0, n); \
   } G_STMT_END
-#define tcase_add_gpu_test(tcase, func) tcase_add_gpu_loop_test (tcase, func, 1)
 
 /* An element with `settings` of the form "name=value name=value"; may be
  * NULL. */

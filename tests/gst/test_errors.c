@@ -364,7 +364,6 @@ GST_START_TEST (test_broken_png)
 
 GST_END_TEST;
 
-/* The first of the elements for PNG files that is not installed, or NULL. */
 static const gchar *
 png_missing (void)
 {
@@ -374,7 +373,7 @@ png_missing (void)
     GstElementFactory *factory = gst_element_factory_find (names[i]);
 
     if (!factory)
-      return names[i];
+      return "pngenc, pngparse or pngdec is not installed";
     gst_object_unref (factory);
   }
   return NULL;
@@ -393,18 +392,14 @@ errors_suite (void)
   tcase_add_backend_test (tcase, test_bad_settings);
   tcase_add_backend_test (tcase, test_recovers);
   tcase_add_test (tcase, test_out_of_range);
-  if (gpu_missing ())
-    tcase_add_test (tcase, test_cuda_without_gpu);
-  else
-    g_print ("skipped: test_cuda_without_gpu: there is a GPU\n");
-  tcase_add_gpu_test (tcase, test_no_such_device);
+  tcase_add_test_unless (gpu_missing () ? NULL : "there is a GPU", tcase,
+      test_cuda_without_gpu, 1);
+  tcase_add_test_unless (gpu_missing (), tcase, test_no_such_device, 1);
   tcase_add_test (tcase, test_auto);
   tcase_add_test (tcase, test_auto_no_such_device);
   tcase_add_test (tcase, test_cpu_is_silent);
-  if (png_missing ())
-    g_print ("skipped: test_broken_png: no element %s\n", png_missing ());
-  else
-    tcase_add_backend_test (tcase, test_broken_png);
+  tcase_add_test_unless (png_missing (), tcase, test_broken_png,
+      (int) n_backends ());
   return suite;
 }
 

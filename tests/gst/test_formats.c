@@ -323,9 +323,11 @@ formats_suite (void)
   tcase_add_test (tcase, test_offered_memory_before_start);
   tcase_add_backend_test (tcase, test_caps_follow);
   tcase_add_backend_test (tcase, test_any_peer);
-  tcase_add_gpu_test (tcase, test_any_peer_in_cuda_memory);
-  tcase_add_gpu_loop_test (tcase, test_memories, 5);
-  tcase_add_gpu_test (tcase, test_formats_in_cuda_memory);
+  tcase_add_test_unless (cuda_neighbours_missing (), tcase,
+      test_any_peer_in_cuda_memory, 1);
+  tcase_add_test_unless (cuda_neighbours_missing (), tcase, test_memories, 5);
+  tcase_add_test_unless (gpu_missing (), tcase, test_formats_in_cuda_memory,
+      1);
   return suite;
 }
 

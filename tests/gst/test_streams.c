@@ -476,7 +476,8 @@ streams_suite (void)
   tcase_add_backend_test (tcase, test_ready_cycles);
   tcase_add_test (tcase, test_change_backend);
   tcase_add_backend_test (tcase, test_appsrc);
-  tcase_add_gpu_test (tcase, test_cuda_neighbours);
+  tcase_add_test_unless (cuda_neighbours_missing (), tcase,
+      test_cuda_neighbours, 1);
   return suite;
 }
 
