@@ -28,7 +28,8 @@ ENVIRONMENT = {
 def run(program, report):
     """Runs it; the exit status is the program's."""
     return subprocess.call(
-        ['valgrind', '-q', '--xml=yes', '--xml-file=' + report,
+        ['valgrind', '-q', '--child-silent-after-fork=yes',
+         '--xml=yes', '--xml-file=' + report,
          '--leak-check=full', '--show-leak-kinds=definite',
          '--num-callers=40', program],
         env={**os.environ, **ENVIRONMENT})
