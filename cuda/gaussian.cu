@@ -55,6 +55,7 @@ blur_component (const BlurPlane &plane, int x, int y)
 #define TILE_COLS 128
 #define TILE_THREADS 256
 #define TILE_MAX_RADIUS 63
+#define TILE_PITCH (TILE_COLS + 16) /* of its bytes */
 #define HALF_PAD 8 /* keeps the rows of ldmatrix in different banks */
 
 struct TileWeights {
@@ -212,75 +213,99 @@ make_column_fragments (
   }
 }
 
-/* Four bytes as four halves: 0x6400 | b is 1024 + b. */
+/* Four bytes as four halves, each 1024 more than its byte: 0x6400 | b. */
 static __device__ __forceinline__ uint2
 bytes_to_halves (unsigned bytes)
 {
-  const unsigned low = __byte_perm (bytes, 0x64646464, 0x4140);
-  const unsigned high = __byte_perm (bytes, 0x64646464, 0x4342);
-  const __half2 bias = __float2half2_rn (1024.f);
-  const __half2 a = __hsub2 (*(const __half2 *)&low, bias);
-  const __half2 b = __hsub2 (*(const __half2 *)&high, bias);
-
-  return make_uint2 (*(const unsigned *)&a, *(const unsigned *)&b);
+  return make_uint2 (__byte_perm (bytes, 0x64646464, 0x4140),
+      __byte_perm (bytes, 0x64646464, 0x4342));
 }
 
-/* Eight components from `x` of row `y` as bytes; those that no result needs
- * are any value. */
-static __device__ __forceinline__ uint2
-load_bytes (const BlurPlane &plane, int x, int y, int reach, bool aligned)
+static __device__ __forceinline__ void
+store_halves (__half *to, uint2 bytes)
 {
-  const int from = img_border_index (y, plane.height, plane.border);
+  const uint2 a = bytes_to_halves (bytes.x), b = bytes_to_halves (bytes.y);
+
+  *(uint4 *)to = make_uint4 (a.x, a.y, b.x, b.y);
+}
+
+/* Eight components from `x` of row `y`, anywhere; those that no result needs
+ * are any value. */
+static __device__ uint2
+gather_bytes (const BlurPlane &plane, int x, int y, int reach)
+{
   unsigned word[2] = { 0, 0 };
 
-  if (aligned && x >= 0 && x + 8 <= plane.row && from >= 0)
-    return *(const uint2 *)(plane.src + from * plane.src_stride + x);
   if (x + 8 <= -reach || x >= plane.row + reach)
     return make_uint2 (0, 0);
-#pragma unroll 1
+#pragma unroll 4
   for (int i = 0; i < 8; i++)
     word[i / 4] |= (unsigned)blur_component<uint8_t> (plane, x + i, y)
                    << i % 4 * 8;
   return make_uint2 (word[0], word[1]);
 }
 
-static __device__ void
-load_tile (
-    __half *picture, const BlurPlane &plane, const TileShape &s, bool aligned)
+/* Reads the tile at `x0`, `y0` with its margins. Threads lie on groups of
+ * eight columns, and go down the rows together. */
+static __device__ __forceinline__ void
+load_tile (__half *picture, const BlurPlane &plane, const TileShape &s, int x0,
+    int y0, bool aligned)
 {
-  const int groups = s.cols / 8;
-  const int x0 = blockIdx.x * TILE_COLS - s.lead;
-  const int y0 = blockIdx.y * TILE_ROWS - s.ry;
+  const int groups = s.cols / 8, step = TILE_THREADS / groups;
+  const int group = threadIdx.x % groups;
+  const int x = x0 - s.lead + group * 8;
   const int last = plane.height - 1 + s.ry;
+  const bool whole = aligned && x >= 0 && x + 8 <= plane.row;
+  const bool inside = y0 >= s.ry && y0 - s.ry + s.rows <= plane.height;
+  int row = threadIdx.x / groups;
+  __half *to = picture + row * s.pitch + group * 8;
 
-  for (int i = threadIdx.x; i < s.rows * groups; i += TILE_THREADS) {
-    const int row = i / groups, group = i - row * groups;
-    const uint2 bytes = load_bytes (
-        plane, x0 + group * 8, min (y0 + row, last), s.reach, aligned);
-    const uint2 a = bytes_to_halves (bytes.x), b = bytes_to_halves (bytes.y);
+  if (row >= step)
+    return;
+  if (whole && inside) {
+    const unsigned char *from
+        = plane.src + (y0 - s.ry + row) * plane.src_stride + x;
 
-    *(uint4 *)(picture + row * s.pitch + group * 8)
-        = make_uint4 (a.x, a.y, b.x, b.y);
+#pragma unroll 4
+    for (; row < s.rows; row += step) {
+      store_halves (to, *(const uint2 *)from);
+      from += step * plane.src_stride;
+      to += step * s.pitch;
+    }
+    return;
+  }
+  for (; row < s.rows; row += step) {
+    const int y = min (y0 - s.ry + row, last);
+    const int from = img_border_index (y, plane.height, plane.border);
+
+    store_halves (
+        to, whole && from >= 0
+                ? *(const uint2 *)(plane.src + from * plane.src_stride + x)
+                : gather_bytes (plane, x, y, s.reach));
+    to += step * s.pitch;
   }
 }
 
-/* Blurs 16 rows by 16 columns of the picture down the columns. */
+/* Blurs 16 rows by 16 columns of the picture down the columns. `bias` takes
+ * away what the 1024 of the picture add to a sum. */
 static __device__ __forceinline__ void
 blur_columns (__half *high, __half *low, const __half *picture,
-    const unsigned *fragments, int row, int col, const TileShape &s)
+    const unsigned *fragments, float bias, int row, int col, const TileShape &s)
 {
   const int lane = threadIdx.x % 32;
-  float sum[2][4] = {};
+  const __half *from
+      = picture + (row + lane % 16) * s.pitch + col + lane / 16 * 8;
+  const int to = (row + lane / 4) * s.pitch + col + lane % 4 * 2;
+  float sum[2][4] = { { bias, bias, bias, bias }, { bias, bias, bias, bias } };
 
-  for (int step = 0; step < s.steps_y; step++) {
+  for (int step = 0; step < s.steps_y; step++, from += 16 * s.pitch) {
     const uint4 *weights = (const uint4 *)fragments + (step * 32 + lane) * 2;
     const uint4 h = weights[0], l = weights[1];
     const unsigned ah[4] = { h.x, h.y, h.z, h.w };
     const unsigned al[4] = { l.x, l.y, l.z, l.w };
     unsigned b[4];
 
-    load_blocks_transposed (b, picture + (row + step * 16 + lane % 16) * s.pitch
-                                   + col + lane / 16 * 8);
+    load_blocks_transposed (b, from);
 #pragma unroll
     for (int n = 0; n < 2; n++) {
       multiply_add (sum[n], ah, b[2 * n], b[2 * n + 1]);
@@ -289,8 +314,7 @@ blur_columns (__half *high, __half *low, const __half *picture,
   }
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    const int at = (row + lane / 4 + i % 2 * 8) * s.pitch + col + lane % 4 * 2
-                   + i / 2 * 8;
+    const int at = to + i % 2 * 8 * s.pitch + i / 2 * 8;
     const HalfPair pair
         = split (sum[i / 2][i % 2 * 2], sum[i / 2][i % 2 * 2 + 1]);
 
@@ -299,10 +323,13 @@ blur_columns (__half *high, __half *low, const __half *picture,
   }
 }
 
-static __device__ __forceinline__ unsigned
-round_byte (float value)
+/* Two sums as bytes. They are within 0..255 but for their last bits; adding
+ * 2^23 + 2^22 rounds to nearest, ties to even, into the low byte. */
+static __device__ __forceinline__ uint16_t
+round_pair (float a, float b)
 {
-  return (unsigned)img_round_clamp (value, 0, 255);
+  return (uint16_t)__byte_perm (__float_as_uint (a + 12582912.f),
+      __float_as_uint (b + 12582912.f), 0x0040);
 }
 
 /* Blurs 16 rows by 32 columns along the rows, into bytes. */
@@ -312,17 +339,19 @@ blur_rows (unsigned char *bytes, const __half *high, const __half *low,
 {
   const int lane = threadIdx.x % 32;
   const int at = (row + lane % 16) * s.pitch + col + lane / 16 * 8;
+  const uint4 *weights = (const uint4 *)fragments + 3 * 32 + lane;
+  unsigned char *to
+      = bytes + (row + lane / 4) * TILE_PITCH + col + lane % 4 * 2;
   float sum[4][4] = {};
 
-  for (int step = 0; step < s.steps_x; step++) {
+  for (int step = 0; step < s.steps_x; step++, weights += 2 * 32) {
     unsigned ah[4], al[4];
 
     load_blocks (ah, high + at + step * 16);
     load_blocks (al, low + at + step * 16);
 #pragma unroll
     for (int n = 0; n < 4; n++) {
-      const uint4 b
-          = ((const uint4 *)fragments)[(2 * step - n + 3) * 32 + lane];
+      const uint4 b = weights[-n * 32];
 
       multiply_add (sum[n], ah, b.x, b.y);
       multiply_add (sum[n], ah, b.z, b.w);
@@ -330,45 +359,64 @@ blur_rows (unsigned char *bytes, const __half *high, const __half *low,
     }
   }
 #pragma unroll
-  for (int i = 0; i < 8; i++) {
-    const int n = i / 2, r = i % 2;
-    unsigned char *to = bytes + (row + lane / 4 + r * 8) * TILE_COLS + col
-                        + n * 8 + lane % 4 * 2;
-
-    *(uint16_t *)to = (uint16_t)(round_byte (sum[n][2 * r])
-                                 | round_byte (sum[n][2 * r + 1]) << 8);
+  for (int n = 0; n < 4; n++) {
+    *(uint16_t *)(to + n * 8) = round_pair (sum[n][0], sum[n][1]);
+    *(uint16_t *)(to + n * 8 + 8 * TILE_PITCH)
+        = round_pair (sum[n][2], sum[n][3]);
   }
 }
 
 /* Writes the tile; `keep` are the bits of a word that are copied. */
-static __device__ void
-store_tile (const unsigned char *bytes, const BlurPlane &plane, unsigned keep,
-    bool aligned)
+static __device__ __forceinline__ void
+store_tile (const unsigned char *bytes, const BlurPlane &plane, int x0, int y0,
+    unsigned keep, bool aligned)
 {
-  const int x0 = blockIdx.x * TILE_COLS, y0 = blockIdx.y * TILE_ROWS;
+  const int col = threadIdx.x % (TILE_COLS / 8) * 8;
+  const int left = plane.row - x0 - col;
+  const int rows = min (TILE_ROWS, plane.height - y0);
 
-  for (int i = threadIdx.x; i < TILE_ROWS * TILE_COLS / 4; i += TILE_THREADS) {
-    const int col = i % (TILE_COLS / 4) * 4, row = i / (TILE_COLS / 4);
-    const int left = plane.row - x0 - col;
+#pragma unroll 4
+  for (int row = threadIdx.x / (TILE_COLS / 8); row < rows;
+       row += TILE_THREADS / (TILE_COLS / 8)) {
     const unsigned char *src
         = plane.src + (y0 + row) * plane.src_stride + x0 + col;
     unsigned char *dst = plane.dst + (y0 + row) * plane.dst_stride + x0 + col;
-    unsigned word = *(const unsigned *)(bytes + row * TILE_COLS + col);
+    uint2 value = *(const uint2 *)(bytes + row * TILE_PITCH + col);
 
-    if (y0 + row >= plane.height || left <= 0)
-      continue;
-    if (keep)
-      word = (word & ~keep) | (pointwise_load_bytes (src, left) & keep);
-    if (aligned && left >= 4)
-      *(unsigned *)dst = word;
-    else
-      pointwise_store_bytes (dst, word, left);
+    if (keep) {
+      value.x = (value.x & ~keep) | (pointwise_load_bytes (src, left) & keep);
+      value.y = (value.y & ~keep)
+                | (pointwise_load_bytes (src + 4, left - 4) & keep);
+    }
+    if (aligned && left >= 8) {
+      *(uint2 *)dst = value;
+    } else {
+      pointwise_store_bytes (dst, value.x, left);
+      pointwise_store_bytes (dst + 4, value.y, left - 4);
+    }
   }
 }
 
+/* 1024 times the sum of the weights as the products use them, negative. */
+static __device__ float
+picture_bias (const float *weight, int radius)
+{
+  float sum = 0;
+
+  for (int i = -radius; i <= radius; i++) {
+    const HalfPair pair = split (weight[abs (i)], 0);
+
+    sum += __low2float (*(const __half2 *)&pair.high)
+           + __low2float (*(const __half2 *)&pair.low);
+  }
+  return -1024.f * sum;
+}
+
+/* Blocks take tiles until none is left, so that the fragments are made few
+ * times. */
 __global__ void
 __launch_bounds__ (TILE_THREADS)
-    blur_tile (const __grid_constant__ BlurPlane plane,
+    blur_tiles (const __grid_constant__ BlurPlane plane,
         const __grid_constant__ TileWeights weights,
         const __grid_constant__ TileShape shape, unsigned keep, bool aligned)
 {
@@ -381,24 +429,33 @@ __launch_bounds__ (TILE_THREADS)
   __half *low = high + TILE_ROWS * shape.pitch;
   unsigned char *bytes = (unsigned char *)picture;
   const int warp = threadIdx.x / 32, warps = TILE_THREADS / 32;
-  const int chunks = shape.cols / 16;
+  const int chunks = shape.cols / 16, groups = TILE_ROWS / 16;
+  const int across = (plane.row + TILE_COLS - 1) / TILE_COLS;
+  const int tiles = across * ((plane.height + TILE_ROWS - 1) / TILE_ROWS);
 
   for (int i = threadIdx.x; i <= TILE_MAX_RADIUS; i += TILE_THREADS)
     w.x[i] = weights.x[i], w.y[i] = weights.y[i];
-  load_tile (picture, plane, shape, aligned);
   __syncthreads ();
   make_row_fragments (row_fragments, w.y, shape);
   make_column_fragments (column_fragments, w.x, plane.channels, shape);
-  __syncthreads ();
-  for (int i = warp; i < TILE_ROWS / 16 * chunks; i += warps)
-    blur_columns (high, low, picture, row_fragments, i / chunks * 16,
-        i % chunks * 16, shape);
-  __syncthreads ();
-  for (int i = warp; i < TILE_ROWS / 16 * (TILE_COLS / 32); i += warps)
-    blur_rows (bytes, high, low, column_fragments, i % (TILE_ROWS / 16) * 16,
-        i / (TILE_ROWS / 16) * 32, shape);
-  __syncthreads ();
-  store_tile (bytes, plane, keep, aligned);
+  const float bias = picture_bias (w.y, shape.ry);
+
+  for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+    const int x0 = tile % across * TILE_COLS, y0 = tile / across * TILE_ROWS;
+
+    load_tile (picture, plane, shape, x0, y0, aligned);
+    __syncthreads ();
+    for (int i = warp; i < groups * chunks; i += warps)
+      blur_columns (high, low, picture, row_fragments, bias, i % groups * 16,
+          i / groups * 16, shape);
+    __syncthreads ();
+    for (int i = warp; i < groups * (TILE_COLS / 32); i += warps)
+      blur_rows (bytes, high, low, column_fragments, i % groups * 16,
+          i / groups * 32, shape);
+    __syncthreads ();
+    store_tile (bytes, plane, x0, y0, keep, aligned);
+    __syncthreads ();
+  }
 }
 
 /* the path for everything else */
@@ -470,6 +527,7 @@ typedef struct {
   float *sums; /* of the largest plane; NULL while no plane needs them */
   size_t n_sums;
   int max_shared; /* bytes a block may have; 0: no tensor cores */
+  int processors, processor_shared; /* and the shared bytes of each */
 } State;
 
 static bool
@@ -495,26 +553,36 @@ plane_pitch (const ImgPlane *plane)
 }
 
 static bool
+read_attribute (int *value, cudaDeviceAttr attribute, ImgError *error)
+{
+  int device;
+  cudaError_t result = cudaGetDevice (&device);
+
+  if (result == cudaSuccess)
+    result = cudaDeviceGetAttribute (value, attribute, device);
+  return img_cuda_check (result, "asking what the GPU can do", error);
+}
+
+static bool
 read_device (State *state, ImgError *error)
 {
-  int device, major, shared;
-  const char *what = "asking what the GPU can do";
+  int major, shared;
 
-  if (!img_cuda_check (cudaGetDevice (&device), what, error)
-      || !img_cuda_check (cudaDeviceGetAttribute (&major,
-                              cudaDevAttrComputeCapabilityMajor, device),
-          what, error)
-      || !img_cuda_check (cudaDeviceGetAttribute (&shared,
-                              cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          what, error))
+  if (!read_attribute (&major, cudaDevAttrComputeCapabilityMajor, error)
+      || !read_attribute (
+          &shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, error)
+      || !read_attribute (
+          &state->processors, cudaDevAttrMultiProcessorCount, error)
+      || !read_attribute (&state->processor_shared,
+          cudaDevAttrMaxSharedMemoryPerMultiprocessor, error))
     return false;
   if (major < 8)
     return true;
   state->max_shared = shared - (int)sizeof (TileWeights);
   return img_cuda_check (
-      cudaFuncSetAttribute (blur_tile,
+      cudaFuncSetAttribute (blur_tiles,
           cudaFuncAttributeMaxDynamicSharedMemorySize, state->max_shared),
-      what, error);
+      "reserving shared memory", error);
 }
 
 /* Makes the picture of floats as large as `view` needs with these kernels. */
@@ -602,18 +670,31 @@ blur_plane (const ImgView *src, const ImgView *dst, int i, ImgBorder border)
   return plane;
 }
 
+/* Blocks that the GPU runs at a time, at most one for each tile. */
+static int
+tile_blocks (const State *state, const BlurPlane &plane, size_t shared)
+{
+  const int tiles = (plane.row + TILE_COLS - 1) / TILE_COLS
+                    * ((plane.height + TILE_ROWS - 1) / TILE_ROWS);
+  /* each block also takes its static kilobyte and one of the system's */
+  int blocks = state->processor_shared / (int)(shared + 2048);
+
+  if (blocks > 4)
+    blocks = 4; /* registers */
+  blocks *= state->processors;
+  return tiles < blocks ? tiles : blocks;
+}
+
 static bool
-run_tile (const BlurPlane &plane, const ImgGaussianKernel &x,
-    const ImgGaussianKernel &y, cudaStream_t stream, ImgError *error)
+run_tile (const State *state, const BlurPlane &plane,
+    const ImgGaussianKernel &x, const ImgGaussianKernel &y, cudaStream_t stream,
+    ImgError *error)
 {
   const TileShape shape = tile_shape (x.radius, y.radius, plane.channels);
-  const dim3 grid ((plane.row + TILE_COLS - 1) / TILE_COLS,
-      (plane.height + TILE_ROWS - 1) / TILE_ROWS);
-  const bool aligned
-      = ((uintptr_t)plane.src | (uintptr_t)plane.dst
-            | (uintptr_t)plane.src_stride | (uintptr_t)plane.dst_stride)
-            % 8
-        == 0;
+  const size_t shared = tile_bytes (shape);
+  const uintptr_t bits = (uintptr_t)plane.src | (uintptr_t)plane.dst
+                         | (uintptr_t)plane.src_stride
+                         | (uintptr_t)plane.dst_stride;
   TileWeights weights = {};
   unsigned keep = 0;
 
@@ -623,8 +704,8 @@ run_tile (const BlurPlane &plane, const ImgGaussianKernel &x,
     weights.y[i] = y.weight[i];
   for (int c = 0; c < plane.channels; c++)
     keep |= plane.copied[c] ? 0xffu << 8 * c : 0;
-  blur_tile<<<grid, TILE_THREADS, tile_bytes (shape), stream>>> (
-      plane, weights, shape, keep, aligned);
+  blur_tiles<<<tile_blocks (state, plane, shared), TILE_THREADS, shared,
+      stream>>> (plane, weights, shape, keep, bits % 8 == 0);
   return img_cuda_launched ("launching a blur", error);
 }
 
@@ -669,7 +750,7 @@ run_plane (const State *state, const ImgView *src, const ImgView *dst, int i,
           params, src->depth, from->x_sub, from->y_sub, &x, &y, error))
     return false;
   if (plane_uses_tile (state, src, from, x.radius, y.radius))
-    return run_tile (plane, x, y, stream, error);
+    return run_tile (state, plane, x, y, stream, error);
   return src->component_bytes == 1 ? run_passes<uint8_t> (
              plane, x, y, state->sums, pitch, stream, error)
                                    : run_passes<uint16_t> (plane, x, y,

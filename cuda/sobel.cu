@@ -1,553 +1,554 @@
 /*
- * sobel.h on CUDA.
- *
- * 8-bit planes with the 3 × 3 Sobel kernel: a thread walks down a column of
- * eight components and keeps the last two rows in registers. Its sums are
- * integers below 2048 and so exact in half precision, two to an instruction.
- * Everything else: one component a thread, from its neighbourhood in the
- * cache. The luma of RGB is read into a plane of its own first.
+ * sobel.h on the GPU. 3x3 Sobel kernels on components of 8 bits have a kernel
+ * of their own, which slides down the picture with packed arithmetic; all else
+ * goes through tiles in shared memory.
  */
 #include "sobel.h"
 
 #include <cuda_fp16.h>
 #include <stdint.h>
-#include <stdlib.h>
 
-#include "check.h"
 #include "pointwise.cuh"
 #include "sobel-arith.h"
+#include "tile.cuh"
 
-/* One plane to derive. */
-struct SobelPlane {
-  const unsigned char *src;
-  unsigned char *dst;
-  ptrdiff_t src_stride, dst_stride;
-  int width, height, channels;
-  int row; /* components in a row */
-  int shift;
-  ImgBorder border; /* its constant is the rule's black */
+#define MAX_JOBS 3
+#define SLIDE_X 32
+#define SLIDE_Y 4
+#define SLIDE_ROWS 8 /* of a thread */
+#define SLIDE_BYTES 8
+#define SLIDE_BLOCKS 8 /* at a time, so that a 4K plane is one wave */
+#define TILE_COLUMNS 128
+#define TILE_Y 2
+#define TILE_ROWS 16 /* of a thread */
+
+/* Planes of the same size, one for each blockIdx.z, or the luma of RGB. */
+struct SobelJob {
+  TileSource source;
+  const unsigned char *src[MAX_JOBS];
+  ptrdiff_t src_stride[MAX_JOBS];
+  unsigned char *dst[MAX_JOBS];
+  ptrdiff_t dst_stride[MAX_JOBS];
+  int n_planes;
+  /* components and rows that stand beyond the edges, or -1: the constant */
+  int before, after, above, below;
+  unsigned kept; /* bit c: channel c of a pixel is copied */
+  bool vertical; /* gy is the one derivative */
   ImgSobelRule rule;
-  unsigned keep;                 /* bits of a word that are copied */
-  bool copied[IMG_MAX_CHANNELS]; /* the same by channel */
+  ImgSobelKernel kernel;
 };
 
-/* Component `x` of row `y`, both anywhere. */
-template <typename T>
-static __device__ int
-sobel_component (const SobelPlane &plane, int x, int y)
+static __device__ __forceinline__ int
+sobel_finish (const SobelJob &job, float gx, float gy)
 {
-  const int c = plane.channels;
-  int pixel = x >= 0 ? x / c : -((c - 1 - x) / c);
-  const int channel = x - pixel * c;
-
-  pixel = img_border_index (pixel, plane.width, plane.border);
-  y = img_border_index (y, plane.height, plane.border);
-  if (pixel < 0 || y < 0)
-    return plane.rule.black;
-  return ((const T *)(plane.src + y * plane.src_stride))[pixel * c + channel]
-         >> plane.shift;
+  return img_sobel_finish (&job.rule, job.vertical ? gy : gx, gy);
 }
 
-/* 3 × 3 on 8 bits */
+/* Sliding down: 3x3, 8 bits.
+ *
+ * Sums are integers up to 1020, kept two by two in half2 in units of 2^-24:
+ * that is what a byte is as the bits of a half, without a conversion. */
 
-#define WALK_THREADS 128
-#define WALK_COLS 8  /* components of a thread, 8-byte aligned */
-#define WALK_ROWS 32 /* result rows of a thread */
+#define SLIDE_UNIT 16777216.0f /* 2^24 */
 
-/* Sums along one row, of four pairs of components. */
-struct RowSums {
-  __half2 smooth[4];  /* 1 2 1, plus 1024 */
-  __half2 derived[4]; /* -1 0 1 */
-};
-
-/* Two bytes of a word as halves, 1024 + b each. */
-static __device__ __forceinline__ __half2
-biased_halves (unsigned word, int pair)
-{
-  const unsigned bits = __byte_perm (word, 0x64646464, pair ? 0x4342 : 0x4140);
-
-  return *(const __half2 *)&bits;
-}
-
-/* The row's 16 bytes from four components before to four after the thread's:
- * word[1] and word[2] are its own. */
-struct RowBytes {
+/* The eight bytes of a thread and those around them. */
+struct SlideWords {
   unsigned word[4];
 };
 
-static __device__ RowBytes
-walk_gather (const SobelPlane &plane, int x, int y)
+/* Derivatives and smooth values along a row, of components 0 and 2, 1 and 3,
+ * 4 and 6, 5 and 7. */
+struct SlideSums {
+  __half2 derive[4], smooth[4];
+};
+
+/* The word at component `at`, which the end of the row, or of the pixel that
+ * stands after it, may cross. */
+template <int Step>
+static __device__ __forceinline__ unsigned
+slide_edge (const SobelJob &job, const unsigned char *row, int at)
 {
-  RowBytes bytes = {};
+  const int end = job.source.width * Step;
+  unsigned word = 0;
+
+#pragma unroll 1
+  for (int i = 0; i < 4; i++) {
+    const int beyond = at + i - end;
+    unsigned byte = job.source.outside;
+
+    if (beyond >= Step)
+      break;
+    if (beyond < 0)
+      byte = row[at + i];
+    else if (job.after >= 0)
+      byte = row[job.after + beyond];
+    word |= byte << 8 * i;
+  }
+  return word;
+}
+
+/* The pixel at `column`, beyond an edge, as the lowest bytes of a word. */
+template <int Step>
+static __device__ __forceinline__ unsigned
+slide_pixel (const SobelJob &job, const unsigned char *row, int column)
+{
+  return column < 0 ? job.source.outside * 0x01010101u
+                    : pointwise_load_bytes (row + column, Step);
+}
+
+template <int Step>
+static __device__ __forceinline__ SlideWords
+slide_load (const SobelJob &job, int x, int y)
+{
+  const TileSource &source = job.source;
+  const int inside = y < 0 ? job.above : y < source.height ? y : job.below;
+  const int left = source.width * Step - x;
+  const unsigned char *row
+      = job.src[blockIdx.z] + inside * job.src_stride[blockIdx.z];
+  SlideWords w;
+
+  if (inside < 0) {
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+      w.word[i] = source.outside * 0x01010101u;
+    return w;
+  }
+  w.word[0] = x > 0
+                  ? *(const unsigned *)(row + x - 4)
+                  : slide_pixel<Step> (job, row, job.before) << 8 * (4 - Step);
+  if (left >= SLIDE_BYTES) {
+    const uint2 v = *(const uint2 *)(row + x);
+
+    w.word[1] = v.x;
+    w.word[2] = v.y;
+  } else {
+    w.word[1] = slide_edge<Step> (job, row, x);
+    w.word[2] = slide_edge<Step> (job, row, x + 4);
+  }
+  if (left >= SLIDE_BYTES + 4)
+    w.word[3] = *(const unsigned *)(row + x + SLIDE_BYTES);
+  else if (left == SLIDE_BYTES)
+    w.word[3] = slide_pixel<Step> (job, row, job.after);
+  else
+    w.word[3] = slide_edge<Step> (job, row, x + SLIDE_BYTES);
+  return w;
+}
+
+static __device__ __forceinline__ __half2
+slide_halves (unsigned bits)
+{
+  __half2_raw raw;
+
+  raw.x = (unsigned short)bits;
+  raw.y = (unsigned short)(bits >> 16);
+  return raw;
+}
+
+/* The upper half of `a` and the lower one of `b`. */
+static __device__ __forceinline__ unsigned
+slide_between (unsigned a, unsigned b)
+{
+  return __byte_perm (a, b, 0x5432);
+}
+
+/* The pairs left and right of pairs 2 * i and 2 * i + 1 (words 1 and 2 have
+ * i = 0 and 1), from the even and odd bytes of all words. */
+template <int Step>
+static __device__ __forceinline__ void
+slide_neighbours (const unsigned *even, const unsigned *odd, int i,
+    unsigned left[2], unsigned right[2])
+{
+  if (Step == 1) {
+    left[0] = slide_between (odd[i], odd[i + 1]);
+    right[0] = odd[i + 1];
+    left[1] = even[i + 1];
+    right[1] = slide_between (even[i + 1], even[i + 2]);
+  } else if (Step == 3) {
+    left[0] = odd[i];
+    right[0] = slide_between (odd[i + 1], odd[i + 2]);
+    left[1] = slide_between (even[i], even[i + 1]);
+    right[1] = even[i + 2];
+  } else {
+    left[0] = even[i];
+    right[0] = even[i + 2];
+    left[1] = odd[i];
+    right[1] = odd[i + 2];
+  }
+}
+
+template <int Step>
+static __device__ __forceinline__ SlideSums
+slide_sum_row (const SlideWords &w)
+{
+  const __half2 two = __floats2half2_rn (2, 2);
+  unsigned even[4], odd[4], left[2], right[2];
+  SlideSums sums;
 
 #pragma unroll
-  for (int i = 0; i < 4; i++)
-#pragma unroll 1
-    for (int k = 0; k < 4; k++) {
-      const int at = x - 4 + 4 * i + k;
-
-      /* not beyond what a result of the row needs */
-      if (at >= -plane.channels && at < plane.row + plane.channels)
-        bytes.word[i] |= (unsigned)sobel_component<uint8_t> (plane, at, y)
-                         << 8 * k;
-    }
-  return bytes;
-}
-
-static __device__ __forceinline__ RowBytes
-walk_load (const SobelPlane &plane, int x, int y, bool inside)
-{
-  if (!inside)
-    return walk_gather (plane, x, y);
-  y = img_border_index (y, plane.height, plane.border);
-  if (y < 0) {
-    const unsigned black = plane.rule.black * 0x01010101u;
-
-    return { { black, black, black, black } };
+  for (int i = 0; i < 4; i++) {
+    even[i] = w.word[i] & 0x00ff00ff;
+    odd[i] = __byte_perm (w.word[i], 0, 0x4341);
   }
-  const unsigned char *data = plane.src + y * plane.src_stride + x;
-  const uint2 own = *(const uint2 *)data;
-
-  return { { *(const unsigned *)(data - 4), own.x, own.y,
-      *(const unsigned *)(data + 8) } };
-}
-
-/* `Channels` components before and after are the neighbours. */
-template <int Channels>
-static __device__ __forceinline__ RowSums
-walk_sums (const RowBytes &bytes)
-{
-  const __half2 bias = __float2half2_rn (1024.f), two = __float2half2_rn (2.f);
-  RowSums sums;
-
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const unsigned *w = bytes.word + i;
-    const unsigned left = __funnelshift_r (w[0], w[1], 32 - 8 * Channels);
-    const unsigned right
-        = Channels == 4 ? w[2] : __funnelshift_r (w[1], w[2], 8 * Channels);
-    const unsigned before = Channels == 4 ? w[0] : left;
+    const unsigned centre[2] = { even[i + 1], odd[i + 1] };
 
+    slide_neighbours<Step> (even, odd, i, left, right);
 #pragma unroll
     for (int k = 0; k < 2; k++) {
-      const __half2 l = biased_halves (before, k);
-      const __half2 r = biased_halves (right, k);
-      const __half2 c = __hsub2 (biased_halves (w[1], k), bias);
+      const __half2 l = slide_halves (left[k]), r = slide_halves (right[k]);
 
-      sums.derived[2 * i + k] = __hsub2 (r, l);
-      sums.smooth[2 * i + k] = __hfma2 (c, two, __hadd2 (__hsub2 (l, bias), r));
+      sums.derive[2 * i + k] = __hsub2 (r, l);
+      sums.smooth[2 * i + k]
+          = __hfma2 (slide_halves (centre[k]), two, __hadd2 (l, r));
     }
   }
   return sums;
 }
 
-/* The rule of the contract, for any parameters. */
-struct FinishAny {
-  ImgSobelRule rule;
-  int direction;
-
-  __device__ __forceinline__ unsigned operator() (float gx, float gy) const
-  {
-    return (unsigned)img_sobel_finish (
-        &rule, direction == IMG_SOBEL_Y ? gy : gx, gy);
-  }
-};
-
-/* sqrt (gx² + gy²) with scale 1 and delta 0: sobel-arith.h says why an inexact
- * root is enough. Adding 2^23 + 2^22 rounds; the result is in the low byte. */
-struct FinishMagnitude {
-  ImgSobelRule rule;
-  int direction;
-
-  __device__ __forceinline__ unsigned operator() (float gx, float gy) const
-  {
-    float root;
-
-    asm("sqrt.approx.ftz.f32 %0, %1;"
-        : "=f"(root)
-        : "f"(__fmaf_rn (gx, gx, gy * gy)));
-    root = fminf (root, (float)rule.range) + (float)rule.black;
-    return __float_as_uint (root + 12582912.f);
-  }
-};
-
-template <typename Finish>
+/* The value of one component, in the lowest byte. Plain: magnitude with scale
+ * 1 and delta 0, where a fast root is as good as an exact one (see
+ * sobel-arith.h), saturated at 1 and then multiplied by the range; adding
+ * 1.5 * 2^23 rounds to nearest. */
+template <bool Plain>
 static __device__ __forceinline__ unsigned
-walk_word (const RowSums &a, const RowSums &b, const RowSums &c, int half,
-    const Finish &finish)
+slide_finish (const SobelJob &job, float gx, float gy)
 {
-  const __half2 two = __float2half2_rn (2.f);
-  unsigned value[4];
+  if (!Plain)
+    return sobel_finish (job, gx * SLIDE_UNIT, gy * SLIDE_UNIT);
+  const float range = job.rule.range, sum = gx * gx + gy * gy;
+  float root;
+
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(sum));
+  return __float_as_uint (
+      __fmaf_rn (__saturatef (root * __fdividef (SLIDE_UNIT, range)), range,
+          12582912.0f + job.rule.black));
+}
+
+/* Four components, from their two pairs of sums in three rows. */
+template <bool Plain>
+static __device__ __forceinline__ unsigned
+slide_word (const SobelJob &job, const SlideSums &above, const SlideSums &here,
+    const SlideSums &below, int i)
+{
+  const __half2 two = __floats2half2_rn (2, 2);
+  unsigned pair[2];
 
 #pragma unroll
   for (int k = 0; k < 2; k++) {
-    const int i = 2 * half + k;
-    const float2 gx = __half22float2 (
-        __hadd2 (__hfma2 (b.derived[i], two, a.derived[i]), c.derived[i]));
-    const float2 gy = __half22float2 (__hsub2 (c.smooth[i], a.smooth[i]));
+    const int at = 2 * i + k;
+    const float2 gx = __half22float2 (__hfma2 (
+        here.derive[at], two, __hadd2 (above.derive[at], below.derive[at])));
+    const float2 gy
+        = __half22float2 (__hsub2 (below.smooth[at], above.smooth[at]));
 
-    value[2 * k] = finish (gx.x, gy.x);
-    value[2 * k + 1] = finish (gx.y, gy.y);
+    pair[k] = __byte_perm (slide_finish<Plain> (job, gx.x, gy.x),
+        slide_finish<Plain> (job, gx.y, gy.y), 0x5410);
   }
-  return __byte_perm (__byte_perm (value[0], value[1], 0x0040),
-      __byte_perm (value[2], value[3], 0x0040), 0x5410);
+  return __byte_perm (pair[0], pair[1], 0x6240);
 }
 
-/* Writes the thread's results of row `y`; `own` are its own bytes there. */
+/* Writes row `y`; `copied` are the bits that stay as they are in `centre`. */
+template <int Step>
 static __device__ __forceinline__ void
-walk_store (const SobelPlane &plane, int x, int y, uint2 value, uint2 own)
+slide_store (const SobelJob &job, int x, int y, unsigned copied,
+    const SlideWords &centre, uint2 v)
 {
-  const int left = plane.row - x;
-  unsigned char *dst = plane.dst + y * plane.dst_stride + x;
+  const int left = job.source.width * Step - x;
+  unsigned char *to = job.dst[blockIdx.z] + y * job.dst_stride[blockIdx.z] + x;
 
-  value.x = (value.x & ~plane.keep) | (own.x & plane.keep);
-  value.y = (value.y & ~plane.keep) | (own.y & plane.keep);
-  if (left >= WALK_COLS) {
-    *(uint2 *)dst = value;
+  if (Step == 4) {
+    v.x = (v.x & ~copied) | (centre.word[1] & copied);
+    v.y = (v.y & ~copied) | (centre.word[2] & copied);
+  }
+  if (left >= SLIDE_BYTES) {
+    *(uint2 *)to = v;
   } else {
-    pointwise_store_bytes (dst, value.x, left);
-    pointwise_store_bytes (dst + 4, value.y, left - 4);
+    pointwise_store_bytes (to, v.x, left);
+    pointwise_store_bytes (to + 4, v.y, left - 4);
   }
 }
 
-template <int Channels, typename Finish>
-__global__ void
-__launch_bounds__ (WALK_THREADS)
-    sobel_walk (const __grid_constant__ SobelPlane plane, const Finish finish)
+static __device__ __forceinline__ unsigned
+slide_copied (unsigned kept)
 {
-  const int x = (blockIdx.x * WALK_THREADS + threadIdx.x) * WALK_COLS;
-  const int y0 = blockIdx.y * WALK_ROWS;
-  const int y1 = min (y0 + WALK_ROWS, plane.height);
-  /* with four more on each side */
-  const bool inside = x >= 4 && x + WALK_COLS + 4 <= plane.row;
-
-  if (x >= plane.row)
-    return;
-  RowSums a = walk_sums<Channels> (walk_load (plane, x, y0 - 1, inside));
-  RowBytes middle = walk_load (plane, x, y0, inside);
-  RowSums b = walk_sums<Channels> (middle);
-
-#pragma unroll 2
-  for (int y = y0; y < y1; y++) {
-    const RowBytes below = walk_load (plane, x, y + 1, inside);
-    const RowSums c = walk_sums<Channels> (below);
-
-    walk_store (plane, x, y,
-        make_uint2 (
-            walk_word (a, b, c, 0, finish), walk_word (a, b, c, 1, finish)),
-        make_uint2 (middle.word[1], middle.word[2]));
-    a = b;
-    b = c;
-    middle = below;
-  }
-}
-
-/* any kernel, any component */
-
-#define GENERIC_X 32
-#define GENERIC_Y 8
-
-template <typename T, int Radius>
-__global__ void
-__launch_bounds__ (GENERIC_X *GENERIC_Y)
-    sobel_generic (const __grid_constant__ SobelPlane plane,
-        const ImgSobelKernel kernel, const FinishAny finish)
-{
-  const int x = blockIdx.x * GENERIC_X + threadIdx.x;
-  const int y = blockIdx.y * GENERIC_Y + threadIdx.y;
-  int gx = 0, gy = 0;
-
-  if (x >= plane.row || y >= plane.height)
-    return;
-  T *to = (T *)(plane.dst + y * plane.dst_stride) + x;
-  if (plane.copied[x % plane.channels]) {
-    *to = ((const T *)(plane.src + y * plane.src_stride))[x];
-    return;
-  }
-#pragma unroll
-  for (int dy = -Radius; dy <= Radius; dy++) {
-    int smooth = 0, derived = 0; /* along the row */
+  unsigned bits = 0;
 
 #pragma unroll
-    for (int dx = -Radius; dx <= Radius; dx++) {
-      const int value
-          = sobel_component<T> (plane, x + dx * plane.channels, y + dy);
-
-      smooth += kernel.smooth[abs (dx)] * value;
-      derived += (dx < 0 ? -1 : 1) * kernel.derive[abs (dx)] * value;
-    }
-    gx += kernel.smooth[abs (dy)] * derived;
-    gy += (dy < 0 ? -1 : 1) * kernel.derive[abs (dy)] * smooth;
-  }
-  *to = (T)(finish ((float)gx, (float)gy) << plane.shift);
+  for (int c = 0; c < 4; c++)
+    bits |= kept >> c & 1 ? 0xffu << 8 * c : 0;
+  return bits;
 }
 
-/* the luma of RGB */
-
-struct LumaPlanes {
-  const unsigned char *src[IMG_MAX_PLANES];
-  unsigned char *dst[IMG_MAX_PLANES];
-  ptrdiff_t src_stride[IMG_MAX_PLANES], dst_stride[IMG_MAX_PLANES];
-  int width, height, n_planes, channels;
-  int at[3];                     /* component (packed) or plane of R, G, B */
-  bool copied[IMG_MAX_CHANNELS]; /* component or plane */
-};
-
+/* Pointers and strides are multiples of SLIDE_BYTES. */
+template <int Step, bool Plain>
 __global__ void
-read_luma (const __grid_constant__ LumaPlanes p, unsigned char *luma, int pitch)
+__launch_bounds__ (SLIDE_X *SLIDE_Y, SLIDE_BLOCKS)
+    slide_kernel (const __grid_constant__ SobelJob job)
 {
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-  int v[3];
+  const int x = (blockIdx.x * SLIDE_X + threadIdx.x) * SLIDE_BYTES;
+  const int y = (blockIdx.y * SLIDE_Y + threadIdx.y) * SLIDE_ROWS;
+  const unsigned copied = slide_copied (job.kept);
+  SlideWords words[SLIDE_ROWS + 2];
+  SlideSums sums[SLIDE_ROWS + 2];
 
-  if (x >= p.width)
+  if (x >= job.source.width * Step || y >= job.source.height)
     return;
-  for (int i = 0; i < 3; i++)
-    v[i] = p.n_planes > 1 ? p.src[p.at[i]][y * p.src_stride[p.at[i]] + x]
-                          : p.src[0][y * p.src_stride[0]
-                                     + (ptrdiff_t)x * p.channels + p.at[i]];
-  luma[(size_t)y * pitch + x] = (unsigned char)img_luma (v[0], v[1], v[2]);
-}
-
-__global__ void
-write_luma (
-    const __grid_constant__ LumaPlanes p, const unsigned char *luma, int pitch)
-{
-  const int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y;
-
-  if (x >= p.width)
-    return;
-  const unsigned char value = luma[(size_t)y * pitch + x];
-  const int n = p.n_planes > 1 ? p.n_planes : p.channels;
-
-  for (int i = 0; i < n; i++) {
-    const int plane = p.n_planes > 1 ? i : 0;
-    const ptrdiff_t at = p.n_planes > 1 ? x : (ptrdiff_t)x * p.channels + i;
-
-    p.dst[plane][y * p.dst_stride[plane] + at]
-        = p.copied[i] ? p.src[plane][y * p.src_stride[plane] + at] : value;
+  words[0] = slide_load<Step> (job, x, y - 1);
+  words[1] = slide_load<Step> (job, x, y);
+  words[2] = slide_load<Step> (job, x, y + 1);
+#pragma unroll
+  for (int i = 0; i < SLIDE_ROWS + 2; i++) {
+    if (i + 3 < SLIDE_ROWS + 2)
+      words[i + 3] = slide_load<Step> (job, x, y + i + 2);
+    sums[i] = slide_sum_row<Step> (words[i]);
+    if (i < 2)
+      continue;
+    const unsigned low
+        = slide_word<Plain> (job, sums[i - 2], sums[i - 1], sums[i], 0);
+    const unsigned high
+        = slide_word<Plain> (job, sums[i - 2], sums[i - 1], sums[i], 1);
+    slide_store<Step> (
+        job, x, y + i - 2, copied, words[i - 1], make_uint2 (low, high));
+    if (y + i - 1 >= job.source.height)
+      return;
   }
 }
 
-/* host */
+/* Tiles */
 
-typedef struct {
-  unsigned char *luma; /* two planes, source and result; NULL: not needed */
-  size_t n_luma;       /* bytes of both */
-} State;
+/* Sums of 2 * Radius + 1 values, of which value (i) is the one at distance
+ * i. */
+template <int Radius, typename Value>
+static __device__ __forceinline__ int
+sum_smooth (const SobelJob &job, const Value &value)
+{
+  int sum = job.kernel.smooth[0] * value (0);
+
+#pragma unroll
+  for (int i = 1; i <= Radius; i++)
+    sum += job.kernel.smooth[i] * (value (i) + value (-i));
+  return sum;
+}
+
+template <int Radius, typename Value>
+static __device__ __forceinline__ int
+sum_derive (const SobelJob &job, const Value &value)
+{
+  int sum = 0;
+
+#pragma unroll
+  for (int i = 1; i <= Radius; i++)
+    sum += job.kernel.derive[i] * (value (i) - value (-i));
+  return sum;
+}
+
+static __device__ __forceinline__ void
+tile_store_component (
+    unsigned char *row, int x, const TileSource &source, int value)
+{
+  if (source.component_bytes == 1)
+    row[x] = (unsigned char)value;
+  else
+    ((uint16_t *)row)[x] = (uint16_t)(value << source.shift);
+}
+
+/* Writes `value` to every colour channel of pixel `x`, and copies the others,
+ * which only packed pixels have. */
+static __device__ __forceinline__ void
+tile_store_luma (const SobelJob &job, int x, int y, int value)
+{
+  const int bytes = job.source.pixel_bytes;
+  const size_t at = (size_t)x * bytes;
+
+  for (int i = 0; i < job.n_planes; i++)
+    for (int c = 0; c < bytes; c++)
+      job.dst[i][y * job.dst_stride[i] + at + c]
+          = job.kept >> c & 1 ? job.src[i][y * job.src_stride[i] + at + c]
+                              : (unsigned char)value;
+}
+
+/* Writes component `x` of row `y`, whose value in the source is `centre`. */
+static __device__ __forceinline__ void
+tile_store (const SobelJob &job, int x, int y, int centre, int gx, int gy)
+{
+  const int value = sobel_finish (job, (float)gx, (float)gy);
+  const bool kept = job.kept && job.kept >> x % job.source.step & 1;
+
+  if (job.source.luma)
+    tile_store_luma (job, x, y, value);
+  else
+    tile_store_component (job.dst[blockIdx.z] + y * job.dst_stride[blockIdx.z],
+        x, job.source, kept ? centre : value);
+}
+
+template <int Radius>
+__global__ void
+__launch_bounds__ (TILE_COLUMNS *TILE_Y)
+    tile_kernel (const __grid_constant__ SobelJob job)
+{
+  const int pitch = TILE_COLUMNS + 2 * Radius * IMG_MAX_CHANNELS;
+  __shared__ uint16_t tile[TILE_Y * TILE_ROWS + 2 * Radius][pitch];
+  const int step = job.source.step, margin = Radius * IMG_MAX_CHANNELS;
+  const int left = blockIdx.x * TILE_COLUMNS, x = left + threadIdx.x;
+  const int top = blockIdx.y * TILE_Y * TILE_ROWS;
+  const int first = threadIdx.y * TILE_ROWS, column = threadIdx.x + margin;
+  int derive[TILE_ROWS + 2 * Radius], smooth[TILE_ROWS + 2 * Radius];
+  TileSource source = job.source;
+
+  if (!source.luma) {
+    source.data[0] = job.src[blockIdx.z];
+    source.stride[0] = job.src_stride[blockIdx.z];
+  }
+  tile_load (source, left - margin, top - Radius,
+      TILE_Y * TILE_ROWS + 2 * Radius, pitch, &tile[0][0]);
+  __syncthreads ();
+  if (x >= source.width * step)
+    return;
+#pragma unroll
+  for (int i = 0; i < TILE_ROWS + 2 * Radius; i++) {
+    const uint16_t *row = tile[first + i];
+    const auto along = [&] (int k) -> int { return row[column + k * step]; };
+    const int y = i - 2 * Radius;
+
+    derive[i] = sum_derive<Radius> (job, along);
+    smooth[i] = sum_smooth<Radius> (job, along);
+    if (y < 0 || top + first + y >= source.height)
+      continue;
+    tile_store (job, x, top + first + y, tile[first + y + Radius][column],
+        sum_smooth<Radius> (
+            job, [&] (int k) { return derive[y + Radius + k]; }),
+        sum_derive<Radius> (
+            job, [&] (int k) { return smooth[y + Radius + k]; }));
+  }
+}
+
+/* Host side */
 
 static int
-luma_pitch (const ImgView *view)
+divide_up (int a, int b)
 {
-  return (view->width + 255) / 256 * 256;
+  return (a + b - 1) / b;
 }
 
-/* Whether the luma must be made first: RGB has none. */
-static bool
-makes_luma (const ImgView *view, const ImgSobelParams *params)
+/* The job reads and writes the planes that hold colour. */
+static void
+add_planes (SobelJob *job, const ImgView *src, const ImgView *dst)
 {
-  return view->model == IMG_MODEL_RGB && img_sobel_uses_luma (view, params);
+  const int n = src->model == IMG_MODEL_RGB ? src->n_planes : 1;
+
+  for (int i = 0; i < n; i++) {
+    const ImgPlane *plane = &src->plane[i];
+
+    if (n > 1 && !img_channel_is_color (plane->channel[0]))
+      continue;
+    job->src[job->n_planes] = (const unsigned char *)plane->data;
+    job->src_stride[job->n_planes] = plane->stride;
+    job->dst[job->n_planes] = (unsigned char *)dst->plane[i].data;
+    job->dst_stride[job->n_planes++] = dst->plane[i].stride;
+    for (int c = 0; c < plane->channels; c++)
+      if (!img_channel_is_color (plane->channel[c]))
+        job->kept |= 1u << c;
+  }
+}
+
+static SobelJob
+make_job (const ImgView *src, const ImgView *dst, const ImgSobelParams *params)
+{
+  const bool luma
+      = src->model == IMG_MODEL_RGB && img_sobel_uses_luma (src, params);
+  SobelJob job = {};
+
+  job.source = luma ? tile_luma_source (src, params->border)
+                    : tile_source (src, &src->plane[0], params->border);
+  job.before = tile_column (job.source, -job.source.step);
+  job.after = tile_column (job.source, job.source.width * job.source.step);
+  job.above = img_border_index (-1, job.source.height, params->border);
+  job.below
+      = img_border_index (job.source.height, job.source.height, params->border);
+  job.vertical = params->direction == IMG_SOBEL_Y;
+  job.rule = img_sobel_rule (src, params);
+  job.kernel = img_sobel_kernel (params->op, params->kernel_size);
+  add_planes (&job, src, dst);
+  return job;
+}
+
+static bool
+slide_fits (const SobelJob *job, const ImgSobelParams *params)
+{
+  uintptr_t bits = 0;
+
+  for (int i = 0; i < job->n_planes; i++)
+    bits |= (uintptr_t)job->src[i] | (uintptr_t)job->src_stride[i]
+            | (uintptr_t)job->dst[i] | (uintptr_t)job->dst_stride[i];
+  return bits % SLIDE_BYTES == 0 && job->source.component_bytes == 1
+         && job->source.step != 2 && !job->source.luma
+         && params->op == IMG_SOBEL_SOBEL && params->kernel_size == 3;
+}
+
+template <int Step>
+static void
+start_slide (
+    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
+{
+  const dim3 block (SLIDE_X, SLIDE_Y);
+  const dim3 grid (divide_up (job->source.width * Step, SLIDE_X * SLIDE_BYTES),
+      divide_up (job->source.height, SLIDE_Y * SLIDE_ROWS), job->n_planes);
+
+  if (job->rule.kind == IMG_SOBEL_RULE_L2 && params->scale == 1
+      && params->delta == 0)
+    slide_kernel<Step, true><<<grid, block, 0, stream>>> (*job);
+  else
+    slide_kernel<Step, false><<<grid, block, 0, stream>>> (*job);
 }
 
 static void
-release (void *data)
+start_tiles (const SobelJob *job, cudaStream_t stream)
 {
-  State *state = (State *)data;
+  const TileSource *source = &job->source;
+  const dim3 block (TILE_COLUMNS, TILE_Y);
+  const dim3 grid (divide_up (source->width * source->step, TILE_COLUMNS),
+      divide_up (source->height, TILE_Y * TILE_ROWS),
+      source->luma ? 1 : job->n_planes);
 
-  if (state)
-    cudaFree (state->luma);
-  free (state);
+  if (job->kernel.radius == 1)
+    tile_kernel<1><<<grid, block, 0, stream>>> (*job);
+  else if (job->kernel.radius == 2)
+    tile_kernel<2><<<grid, block, 0, stream>>> (*job);
+  else
+    tile_kernel<3><<<grid, block, 0, stream>>> (*job);
 }
 
 static bool
-prepare (void **data, const ImgView *src, const ImgView *dst,
+prepare (void **state, const ImgView *src, const ImgView *dst,
     const void *params, ImgError *error)
 {
-  const ImgSobelParams *p = (const ImgSobelParams *)params;
-  const size_t n = 2 * (size_t)luma_pitch (src) * src->height;
-  State *state = (State *)*data;
-
-  if (!img_sobel_check (src, dst, p, error))
-    return false;
-  if (!state)
-    *data = state = (State *)calloc (1, sizeof (*state));
-  if (!state)
-    return img_fail (error, IMG_ERROR_NO_MEMORY, "sobel: no memory");
-  if (!makes_luma (src, p) || n <= state->n_luma)
-    return true;
-  cudaFree (state->luma);
-  state->luma = NULL;
-  state->n_luma = 0;
-  if (!img_cuda_check (
-          cudaMalloc (&state->luma, n), "allocating memory for sobel", error))
-    return false;
-  state->n_luma = n;
-  return true;
-}
-
-static SobelPlane
-sobel_plane (
-    const ImgView *src, const ImgView *dst, int i, const ImgSobelParams *params)
-{
-  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
-  SobelPlane plane = {};
-
-  plane.src = (const unsigned char *)from->data;
-  plane.dst = (unsigned char *)to->data;
-  plane.src_stride = from->stride;
-  plane.dst_stride = to->stride;
-  plane.width = from->width;
-  plane.height = from->height;
-  plane.channels = from->channels;
-  plane.row = from->width * from->channels;
-  plane.shift = src->shift;
-  plane.border = params->border;
-  plane.rule = img_sobel_rule (src, params);
-  for (int c = 0; c < from->channels; c++) {
-    plane.copied[c] = !img_channel_is_color (from->channel[c]);
-    plane.keep |= plane.copied[c] ? 0xffu << 8 * c : 0;
-  }
-  return plane;
-}
-
-template <typename Finish>
-static void
-start_walk (const SobelPlane &plane, const Finish &finish, cudaStream_t stream)
-{
-  const int span = WALK_THREADS * WALK_COLS;
-  const dim3 grid ((plane.row + span - 1) / span,
-      (plane.height + WALK_ROWS - 1) / WALK_ROWS);
-
-  if (plane.channels == 1)
-    sobel_walk<1><<<grid, WALK_THREADS, 0, stream>>> (plane, finish);
-  else if (plane.channels == 3)
-    sobel_walk<3><<<grid, WALK_THREADS, 0, stream>>> (plane, finish);
-  else
-    sobel_walk<4><<<grid, WALK_THREADS, 0, stream>>> (plane, finish);
-}
-
-template <typename T>
-static void
-start_generic (const SobelPlane &plane, const ImgSobelKernel &kernel,
-    const FinishAny &finish, cudaStream_t stream)
-{
-  const dim3 block (GENERIC_X, GENERIC_Y);
-  const dim3 grid ((plane.row + GENERIC_X - 1) / GENERIC_X,
-      (plane.height + GENERIC_Y - 1) / GENERIC_Y);
-
-  if (kernel.radius == 1)
-    sobel_generic<T, 1><<<grid, block, 0, stream>>> (plane, kernel, finish);
-  else if (kernel.radius == 2)
-    sobel_generic<T, 2><<<grid, block, 0, stream>>> (plane, kernel, finish);
-  else
-    sobel_generic<T, 3><<<grid, block, 0, stream>>> (plane, kernel, finish);
+  return img_sobel_check (src, dst, (const ImgSobelParams *)params, error);
 }
 
 static bool
-can_walk (
-    const SobelPlane &plane, int component_bytes, const ImgSobelParams *params)
-{
-  const uintptr_t bits = (uintptr_t)plane.src | (uintptr_t)plane.dst
-                         | (uintptr_t)plane.src_stride
-                         | (uintptr_t)plane.dst_stride;
-
-  return component_bytes == 1 && plane.channels != 2
-         && params->op == IMG_SOBEL_SOBEL && params->kernel_size == 3
-         && bits % WALK_COLS == 0;
-}
-
-static bool
-run_plane (const SobelPlane &plane, int component_bytes,
-    const ImgSobelParams *params, cudaStream_t stream, ImgError *error)
-{
-  const ImgSobelKernel kernel
-      = img_sobel_kernel (params->op, params->kernel_size);
-  const FinishAny any = { plane.rule, params->direction };
-  const FinishMagnitude magnitude = { plane.rule, params->direction };
-  const bool plain = plane.rule.kind == IMG_SOBEL_RULE_L2
-                     && plane.rule.scale == 1 && plane.rule.delta == 0;
-
-  if (!can_walk (plane, component_bytes, params)) {
-    if (component_bytes == 1)
-      start_generic<uint8_t> (plane, kernel, any, stream);
-    else
-      start_generic<uint16_t> (plane, kernel, any, stream);
-  } else if (plain) {
-    start_walk (plane, magnitude, stream);
-  } else {
-    start_walk (plane, any, stream);
-  }
-  return img_cuda_launched ("launching sobel", error);
-}
-
-static LumaPlanes
-luma_planes (const ImgView *src, const ImgView *dst)
-{
-  LumaPlanes p = {};
-
-  p.width = src->width;
-  p.height = src->height;
-  p.n_planes = src->n_planes;
-  p.channels = src->plane[0].channels;
-  for (int i = 0; i < src->n_planes; i++) {
-    p.src[i] = (const unsigned char *)src->plane[i].data;
-    p.dst[i] = (unsigned char *)dst->plane[i].data;
-    p.src_stride[i] = src->plane[i].stride;
-    p.dst_stride[i] = dst->plane[i].stride;
-  }
-  for (int i = 0; i < (p.n_planes > 1 ? p.n_planes : p.channels); i++) {
-    const ImgChannel channel
-        = p.n_planes > 1 ? src->plane[i].channel[0] : src->plane[0].channel[i];
-
-    p.copied[i] = !img_channel_is_color (channel);
-    if (!p.copied[i])
-      p.at[channel - IMG_CHANNEL_R] = i;
-  }
-  return p;
-}
-
-/* Luma out of the picture, sobel of it, and that into all colour channels. */
-static bool
-run_luma (const State *state, const ImgView *src, const ImgView *dst,
-    const ImgSobelParams *params, cudaStream_t stream, ImgError *error)
-{
-  const LumaPlanes planes = luma_planes (src, dst);
-  const int pitch = luma_pitch (src);
-  const dim3 grid ((src->width + 127) / 128, src->height);
-  unsigned char *result = state->luma + (size_t)pitch * src->height;
-  SobelPlane plane = sobel_plane (src, dst, 0, params);
-
-  plane.src = state->luma;
-  plane.dst = result;
-  plane.src_stride = plane.dst_stride = pitch;
-  plane.channels = 1;
-  plane.row = plane.width;
-  plane.keep = 0;
-  plane.copied[0] = false;
-  read_luma<<<grid, 128, 0, stream>>> (planes, state->luma, pitch);
-  if (!run_plane (plane, 1, params, stream, error))
-    return false;
-  write_luma<<<grid, 128, 0, stream>>> (planes, result, pitch);
-  return img_cuda_launched ("launching sobel", error);
-}
-
-static bool
-run (void *data, const ImgView *src, const ImgView *dst, const void *params,
+run (void *state, const ImgView *src, const ImgView *dst, const void *params,
     ImgStream stream, ImgError *error)
 {
   const ImgSobelParams *p = (const ImgSobelParams *)params;
+  const SobelJob job = make_job (src, dst, p);
 
-  if (makes_luma (src, p))
-    return run_luma ((const State *)data, src, dst, p, stream, error);
-  if (!pointwise_fill_others (src, dst, stream, error))
-    return false;
-  for (int i = 0; i < (img_sobel_uses_luma (src, p) ? 1 : src->n_planes); i++)
-    if (img_channel_is_color (src->plane[i].channel[0])
-        || src->plane[i].channels > 1)
-      if (!run_plane (sobel_plane (src, dst, i, p), src->component_bytes, p,
-              stream, error))
-        return false;
-  return true;
+  if (!slide_fits (&job, p))
+    start_tiles (&job, stream);
+  else if (job.source.step == 1)
+    start_slide<1> (&job, p, stream);
+  else if (job.source.step == 3)
+    start_slide<3> (&job, p, stream);
+  else
+    start_slide<4> (&job, p, stream);
+  return img_cuda_launched ("launching sobel", error)
+         && pointwise_fill_others (src, dst, stream, error);
 }
 
-const ImgOperation img_sobel_cuda
+static void
+release (void *state)
+{
+}
+
+extern "C" const ImgOperation img_sobel_cuda
     = { "sobel", sizeof (ImgSobelParams), false, prepare, run, release };

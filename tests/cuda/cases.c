@@ -84,10 +84,10 @@ void
 case_compare (const TestCase *c, const char *what, const ImgView *a,
     const ImgView *b, TestTolerance tolerance)
 {
-  TestDifference d = view_difference (a, b);
   double unit = (double) ((1 << a->depth) - 1) / 255;
+  TestDifference d = view_difference (a, b, tolerance.level * unit);
 
-  if (d.max <= tolerance.level * unit && d.share <= tolerance.share)
+  if (d.beyond <= tolerance.outliers && d.share <= tolerance.share)
     return;
   case_failure (c, "%s: plane %d, x %d, y %d, channel %d: %d and %d; "
       "%.4g%% of all differ", what, d.plane, d.x, d.y, d.channel, d.a, d.b,

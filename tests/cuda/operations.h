@@ -25,6 +25,7 @@ typedef struct {
 typedef struct {
   double level; /* largest difference of a component, on the 8-bit scale */
   double share; /* of components that differ at all; 1: no limit */
+  double outliers; /* share of components that may differ by more */
 } TestTolerance;
 
 typedef struct {

@@ -256,20 +256,21 @@ picture_copy_pixels (const TestPicture *to, const TestPicture *from)
 
 static void
 note_difference (TestDifference *d, const ImgView *a, const ImgView *b,
-    int plane, int x, int y, int channel)
+    double limit, int plane, int x, int y, int channel)
 {
   int va = view_container (a, plane, x, y, channel) >> a->shift;
   int vb = view_container (b, plane, x, y, channel) >> b->shift;
 
   if (abs (va - vb) > d->max)
-    *d = (TestDifference) { abs (va - vb), d->share, plane, x, y, channel,
-      va, vb
+    *d = (TestDifference) { abs (va - vb), d->share, d->beyond, plane, x, y,
+      channel, va, vb
     };
   d->share += va != vb;
+  d->beyond += abs (va - vb) > limit;
 }
 
 TestDifference
-view_difference (const ImgView *a, const ImgView *b)
+view_difference (const ImgView *a, const ImgView *b, double limit)
 {
   TestDifference d = { 0 };
   double count = 0;
@@ -281,8 +282,9 @@ view_difference (const ImgView *a, const ImgView *b)
     for (int y = 0; y < p->height; y++)
       for (int x = 0; x < p->width; x++)
         for (int c = 0; c < p->channels; c++)
-          note_difference (&d, a, b, i, x, y, c);
+          note_difference (&d, a, b, limit, i, x, y, c);
   }
   d.share = count > 0 ? d.share / count : 0;
+  d.beyond = count > 0 ? d.beyond / count : 0;
   return d;
 }

@@ -73,10 +73,12 @@ void view_set_container (const ImgView *view, int plane, int x, int y,
 typedef struct {
   int max;      /* largest difference, in units of the depth */
   double share; /* of components that differ at all */
+  double beyond; /* of components that differ by more than the limit */
   int plane, x, y, channel; /* of the largest */
   int a, b;                 /* the values there */
 } TestDifference;
 
-TestDifference view_difference (const ImgView *a, const ImgView *b);
+TestDifference view_difference (const ImgView *a, const ImgView *b,
+    double limit);
 
 #endif

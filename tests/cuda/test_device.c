@@ -41,7 +41,7 @@ copy_round (const TestPicture *src, const TestPicture *shape,
       && copy (&dst->view, &second_view)) {
     if (!img_cuda_synchronize (stream, &error))
       report_failure ("%s", error.text);
-    d = view_difference (&src->view, &dst->view);
+    d = view_difference (&src->view, &dst->view, 0);
     if (d.max > 0)
       report_failure ("plane %d, x %d, y %d: %d became %d", d.plane, d.x, d.y,
           d.a, d.b);
@@ -139,7 +139,7 @@ check_wait (ImgStream other, TestPicture *src, TestPicture *dst)
       || !img_cuda_copy (&dst->view, &view, other, &error)
       || !img_cuda_synchronize (other, &error))
     report_failure ("%s", error.text);
-  else if (view_difference (&src->view, &dst->view).max > 0)
+  else if (view_difference (&src->view, &dst->view, 0).max > 0)
     report_failure ("the second stream did not wait");
   img_cuda_free (block);
 }
