@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "cvtcolor.h"
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
@@ -16,6 +17,7 @@ static const ImgOperationPair operations[] = {
   { &img_sobel_cpu, &img_sobel_cuda },
   { &img_gaussian_cpu, &img_gaussian_cuda },
   { &img_fftmag_cpu, &img_fftmag_cuda },
+  { &img_cvtcolor_cpu, &img_cvtcolor_cuda },
 };
 
 const ImgOperationPair *

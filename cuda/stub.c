@@ -1,5 +1,6 @@
 /* What stands in for the .cu files in a build without CUDA: the same symbols,
  * each of which answers that it is not there. */
+#include "cvtcolor.h"
 #include "device.h"
 #include "fftmag.h"
 #include "gaussian.h"
@@ -41,6 +42,7 @@ STUB (threshold, ImgThresholdParams);
 STUB (sobel, ImgSobelParams);
 STUB (gaussian, ImgGaussianParams);
 STUB (fftmag, ImgFftmagParams);
+STUB (cvtcolor, ImgCvtcolorParams);
 
 double
 img_threshold_computed_cuda (const void *state)

@@ -159,6 +159,18 @@ gboolean gst_cuda_filter_make_pool (GstCudaFilter * self, GstCaps * caps);
 /* Replaces the output pool; NULL: none. Takes a reference of its own. */
 void gst_cuda_filter_set_pool (GstCudaFilter * self, GstBufferPool * pool);
 
+/* gstcudafilterformat.c */
+
+/* Of the structures of `othercaps`, the one with the format in which frames of
+ * `info` lose least, and that format. Takes `othercaps`. */
+GstCaps *gst_cuda_filter_choose_format (const GstVideoInfo * info,
+    GstCaps * othercaps);
+
+/* Fixates colorimetry and chroma siting of `structure`, whose format and size
+ * are fixed, for frames of `caps`, which are `info`. */
+void gst_cuda_filter_fixate_color (const GstCaps * caps,
+    const GstVideoInfo * info, GstStructure * structure);
+
 /* gstcudafilterview.c */
 
 /* A view for frames of `info`, without pointers. FALSE: not a format of

@@ -164,21 +164,34 @@ gst_cuda_filter_peer_names_device (GstPad * pad)
   return named;
 }
 
-/* The first structure of `caps` in the memory wished for, else the first of
- * all. Takes `caps`. */
+/* The structures of `caps` in the memory wished for, or else all. Takes
+ * `caps`. */
 static GstCaps *
 gst_cuda_filter_choose_memory (GstCaps * caps, gboolean device)
 {
-  GstCaps *chosen;
-  guint i, n = gst_caps_get_size (caps);
+  GstCaps *chosen = gst_caps_new_empty ();
 
-  for (i = 0; i < n; i++)
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
     if (gst_cuda_filter_features_are_device (gst_caps_get_features (caps, i))
         == device)
-      break;
-  chosen = gst_caps_copy_nth (caps, i < n ? i : 0);
+      gst_caps_append (chosen, gst_caps_copy_nth (caps, i));
+  if (gst_caps_is_empty (chosen)) {
+    gst_caps_unref (chosen);
+    return caps;
+  }
   gst_caps_unref (caps);
   return chosen;
+}
+
+/* The first structure of `caps`, or the one with the best format for frames of
+ * `info`, which may differ. Takes `caps`. */
+static GstCaps *
+gst_cuda_filter_choose_structure (GstCudaFilter * self,
+    const GstVideoInfo * info, GstCaps * caps)
+{
+  if (GST_CUDA_FILTER_GET_CLASS (self)->relax)
+    return gst_cuda_filter_choose_format (info, caps);
+  return gst_caps_truncate (caps);
 }
 
 static GstCaps *
@@ -189,15 +202,21 @@ gst_cuda_filter_fixate_caps (GstBaseTransform * trans,
   GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   GstPad *pad = direction == GST_PAD_SINK ? GST_BASE_TRANSFORM_SRC_PAD (trans)
       : GST_BASE_TRANSFORM_SINK_PAD (trans);
+  GstStructure *structure;
+  GstVideoInfo info;
 
-  if (gst_caps_is_empty (othercaps))
+  if (gst_caps_is_empty (othercaps)
+      || !gst_video_info_from_caps (&info, caps))
     return othercaps;
   othercaps = gst_cuda_filter_choose_memory (othercaps,
       gst_cuda_filter_caps_are_device (caps)
       || gst_cuda_filter_peer_names_device (pad));
+  othercaps = gst_cuda_filter_choose_structure (self, &info, othercaps);
+  structure = gst_caps_get_structure (othercaps, 0);
   if (klass->fixate)
-    klass->fixate (self, direction, caps, gst_caps_get_structure (othercaps,
-            0));
+    klass->fixate (self, direction, caps, structure);
+  if (klass->relax)
+    gst_cuda_filter_fixate_color (caps, &info, structure);
   return gst_caps_fixate (othercaps);
 }
 

@@ -1,6 +1,7 @@
 /* The plugin: registers its elements, everywhere, and says what it found. */
 #include <gst/gst.h>
 
+#include "gstcudacvtcolor.h"
 #include "gstcudafftmag.h"
 #include "gstcudafilterdevice.h"
 #include "gstcudagaussian.h"
@@ -38,6 +39,7 @@ plugin_init (GstPlugin * plugin)
   gboolean ok = TRUE;
 
   plugin_add_status (plugin);
+  ok &= GST_ELEMENT_REGISTER (cudacvtcolor, plugin);
   ok &= GST_ELEMENT_REGISTER (cudafftmag, plugin);
   ok &= GST_ELEMENT_REGISTER (cudagaussian, plugin);
   ok &= GST_ELEMENT_REGISTER (cudainvert, plugin);
