@@ -8,6 +8,7 @@
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
+#include "resize.h"
 #include "sobel.h"
 #include "threshold.h"
 
@@ -17,6 +18,7 @@ static const ImgOperationPair operations[] = {
   { &img_sobel_cpu, &img_sobel_cuda },
   { &img_gaussian_cpu, &img_gaussian_cuda },
   { &img_fftmag_cpu, &img_fftmag_cuda },
+  { &img_resize_cpu, &img_resize_cuda },
   { &img_cvtcolor_cpu, &img_cvtcolor_cuda },
 };
 

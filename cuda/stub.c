@@ -1,10 +1,11 @@
 /* What stands in for the .cu files in a build without CUDA: the same symbols,
  * each of which answers that it is not there. */
-#include "cvtcolor.h"
 #include "device.h"
+#include "cvtcolor.h"
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
+#include "resize.h"
 #include "sobel.h"
 #include "threshold.h"
 
@@ -42,6 +43,7 @@ STUB (threshold, ImgThresholdParams);
 STUB (sobel, ImgSobelParams);
 STUB (gaussian, ImgGaussianParams);
 STUB (fftmag, ImgFftmagParams);
+STUB (resize, ImgResizeParams);
 STUB (cvtcolor, ImgCvtcolorParams);
 
 double

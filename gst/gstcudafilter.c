@@ -141,7 +141,7 @@ gst_cuda_filter_get_property (GObject * object, guint id, GValue * value,
 /* The properties of a subclass: its table, and the members of `params`. Their
  * ids are the rows of the table, from 1. */
 
-static void
+void
 gst_cuda_filter_set_param (GObject * object, guint id, const GValue * value,
     GParamSpec * pspec)
 {
@@ -564,6 +564,7 @@ static void
 gst_cuda_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   GstClockTime time = gst_segment_to_stream_time (&trans->segment,
       GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
 
@@ -572,6 +573,9 @@ gst_cuda_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
   GST_OBJECT_LOCK (self);
   memcpy (self->frame_params, self->params, self->operation->params_size);
   GST_OBJECT_UNLOCK (self);
+  if (klass->complete_params)
+    klass->complete_params (self, self->frame_params,
+        gst_cuda_filter_is_interlaced (self, buffer));
   if (gst_cuda_filter_uses_device (self))
     gst_cuda_filter_follow_context (self, buffer);
 }

@@ -98,6 +98,12 @@ struct _GstCudaFilterClass {
    * without it, what the operation says. */
   gboolean (*can_work_in_place) (gconstpointer params);
 
+  /* Called with the parameters of a frame, which are the properties', before it
+   * is filtered: fills in what no property holds. `fields`: they are for each
+   * of its two fields. Optional. */
+  void (*complete_params) (GstCudaFilter * self, gpointer params,
+      gboolean fields);
+
   /* For elements that change format or size: takes out of `structure`, which
    * one pad has, what the other pad may have differently. Optional. */
   void (*relax) (GstCudaFilter * self, GstPadDirection direction,
@@ -130,8 +136,10 @@ void gst_cuda_filter_class_install (GstCudaFilterClass * klass,
     const ImgOperation * cpu, const ImgOperation * cuda,
     const GstCudaFilterProperty * properties, guint n_properties);
 
-/* The get_property of such a class, for a subclass that has properties beside
- * those of the table, with ids from n_properties + 1. */
+/* The set_property and get_property of such a class, for a subclass that has
+ * properties beside those of the table, with ids from n_properties + 1. */
+void gst_cuda_filter_set_param (GObject * object, guint id,
+    const GValue * value, GParamSpec * pspec);
 void gst_cuda_filter_get_param (GObject * object, guint id, GValue * value,
     GParamSpec * pspec);
 

@@ -6,6 +6,7 @@
 #include "gstcudafilterdevice.h"
 #include "gstcudagaussian.h"
 #include "gstcudainvert.h"
+#include "gstcudaresize.h"
 #include "gstcudasobel.h"
 #include "gstcudathreshold.h"
 
@@ -43,6 +44,7 @@ plugin_init (GstPlugin * plugin)
   ok &= GST_ELEMENT_REGISTER (cudafftmag, plugin);
   ok &= GST_ELEMENT_REGISTER (cudagaussian, plugin);
   ok &= GST_ELEMENT_REGISTER (cudainvert, plugin);
+  ok &= GST_ELEMENT_REGISTER (cudaresize, plugin);
   ok &= GST_ELEMENT_REGISTER (cudasobel, plugin);
   ok &= GST_ELEMENT_REGISTER (cudathreshold, plugin);
   return ok;

@@ -9,6 +9,7 @@
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
+#include "resize.h"
 #include "sobel.h"
 #include "threshold.h"
 
@@ -249,6 +250,73 @@ cvtcolor_backends (const void *params, const ImgView *src)
   return (TestTolerance) { 1, 0.25 };
 }
 
+/* resize */
+
+/* The rectangle is set by `shape`, with what these draw. */
+static const TestField resize_fields[] = {
+  FIELD (INT, ImgResizeParams, method, 0, 1, 2, 3, 4),
+  FIELD (INT, ImgResizeParams, x, 0, 0, 0, 1, 2, 5),
+  FIELD (INT, ImgResizeParams, y, 0, 0, 0, 1, 2, 7),
+  FIELD (INT, ImgResizeParams, width, 0, 0, 0, 1, 16, 33),
+  FIELD (INT, ImgResizeParams, height, 0, 0, 0, 1, 8, 21),
+  END
+};
+
+/* A size near `n`, one pixel, many, or `n` times or divided by an integer. */
+static int
+resize_draw (int n, TestRandom *random)
+{
+  const int factor = 1 + random_below (random, 4);
+
+  switch (random_below (random, 6)) {
+    case 0:
+      return 1;
+    case 1:
+      return n * factor;
+    case 2:
+      return n % factor == 0 ? n / factor : n;
+    case 3:
+      return n / 2 + 1;
+    default:
+      return 1 + random_below (random, 2 * n + 20);
+  }
+}
+
+/* At least as large as the rectangle. */
+static void
+resize_shape (const ImgView *src, const void *params, TestRandom *random,
+    ImgView *dst)
+{
+  const ImgResizeParams *p = params;
+  const int least_width = p->x + (p->width ? p->width : 1);
+  const int least_height = p->y + (p->height ? p->height : 1);
+  const int width = resize_draw (src->width, random);
+  const int height = resize_draw (src->height, random);
+
+  dst->width = width < least_width ? least_width : width;
+  dst->height = height < least_height ? least_height : height;
+  dst->h_cosited = random_below (random, 2);
+  for (int i = 0; i < dst->n_planes; i++) {
+    ImgPlane *plane = &dst->plane[i];
+
+    plane->width = (dst->width + (1 << plane->x_sub) - 1) >> plane->x_sub;
+    plane->height = (dst->height + (1 << plane->y_sub) - 1) >> plane->y_sub;
+  }
+}
+
+/* Sums of float32 products in other orders. Lanczos halfway between 0 and 255
+ * is 127.5 but for what was rounded. */
+static TestTolerance
+resize_backends (const void *params, const ImgView *src)
+{
+  const ImgResizeParams *p = params;
+
+  if (p->method == IMG_RESIZE_NEAREST)
+    return (TestTolerance) { 0, 0 };
+  return (TestTolerance) { 1.0 / (1 << (src->depth - 8)),
+      p->method == IMG_RESIZE_LANCZOS || src->depth > 8 ? 1 : 0.2 };
+}
+
 static const TestOperation rows[] = {
   { "invert", invert_fields,
       .depths = invert_depths,
@@ -275,6 +343,9 @@ static const TestOperation rows[] = {
   { "cvtcolor", cvtcolor_fields,
       .shape = cvtcolor_shape,
       .backends = cvtcolor_backends },
+  { "resize", resize_fields,
+      .shape = resize_shape,
+      .backends = resize_backends },
 };
 
 #define N_ROWS (sizeof (rows) / sizeof (rows[0]))
@@ -360,6 +431,13 @@ test_params_describe (const TestOperation *row, const void *params, char *text,
 }
 
 static const TestBadCall bad_calls[] = {
+  { "resize", { { "method", 5 } } },
+  { "resize", { { "method", -1 } } },
+  { "resize", { { "x", -1 } } },
+  { "resize", { { "x", 16 } } },
+  { "resize", { { "y", 12 }, { "height", 5 } } },
+  { "resize", { { "width", 17 } } },
+  { "resize", { { "height", -1 } } },
   { "threshold", { { "threshold", -1 } } },
   { "threshold", { { "threshold", 256 } } },
   { "threshold", { { "threshold", NAN } } },

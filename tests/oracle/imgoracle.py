@@ -52,6 +52,12 @@ class FftmagParams(ctypes.Structure):
                 ('range_max', ctypes.c_double), ('window', ctypes.c_int)]
 
 
+class ResizeParams(ctypes.Structure):
+    _fields_ = [('method', ctypes.c_int), ('x', ctypes.c_int),
+                ('y', ctypes.c_int), ('width', ctypes.c_int),
+                ('height', ctypes.c_int)]
+
+
 class _Picture(ctypes.Structure):
     _fields_ = [('format', ctypes.c_char_p), ('width', ctypes.c_int),
                 ('height', ctypes.c_int), ('full_range', ctypes.c_int)]
@@ -66,22 +72,30 @@ _library.oracle_size.restype = ctypes.c_size_t
 _cuda = int(os.environ.get('IMG_ORACLE_BACKEND', 'cpu') == 'cuda')
 
 
-def run_block(operation, params, fmt, width, height, block, full_range=False):
+def run_between(operation, params, source, block, result):
     """Runs on a picture in any format, a one-dimensional array of bytes.
+    `source` and `result`: format, width, height and whether YUV is full range.
     Returns the result and the threshold that was computed."""
-    picture = _Picture(fmt.encode(), width, height, full_range)
-    size = _library.oracle_size(ctypes.byref(picture))
+    pictures = (_Picture * 2)(*((fmt.encode(), *rest)
+                                for fmt, *rest in (source, result)))
+    sizes = [_library.oracle_size(ctypes.byref(p)) for p in pictures]
     src = np.ascontiguousarray(block).view(np.uint8).reshape(-1)
-    assert src.size == size, f'{fmt} {width}x{height}: {src.size} != {size}'
-    dst = np.full(size, 0xa5, np.uint8)
+    assert src.size == sizes[0], f'{source}: {src.size} != {sizes[0]}'
+    dst = np.full(sizes[1], 0xa5, np.uint8)
     computed, error = ctypes.c_double(), _Error()
-    if _library.oracle_run(operation.encode(), _cuda, ctypes.byref(picture),
+    if _library.oracle_run(operation.encode(), _cuda, pictures,
                            ctypes.byref(params),
                            src.ctypes.data_as(ctypes.c_void_p),
                            dst.ctypes.data_as(ctypes.c_void_p),
                            ctypes.byref(computed), ctypes.byref(error)) != 0:
-        raise RuntimeError(f'{operation} {fmt}: {error.text.decode()}')
+        raise RuntimeError(f'{operation} {source}: {error.text.decode()}')
     return dst, computed.value
+
+
+def run_block(operation, params, fmt, width, height, block, full_range=False):
+    """The same, where the result has the format and size of the source."""
+    picture = (fmt, width, height, full_range)
+    return run_between(operation, params, picture, block, picture)
 
 
 def run(operation, params, image):

@@ -18,10 +18,11 @@ typedef struct {
 /* Bytes of a picture, or 0 if there is no such format. */
 EXPORT size_t oracle_size (const Picture *picture);
 
-/* Runs an operation on the CPU, or with `cuda` on the GPU, and stores in
- * `computed` what threshold computed. Returns 0, or an ImgErrorCode. */
+/* Runs an operation on the CPU, or with `cuda` on the GPU, from picture[0] at
+ * `src` to picture[1] at `dst`, and stores in `computed` what threshold
+ * computed. Returns 0, or an ImgErrorCode. */
 EXPORT int oracle_run (const char *operation, int cuda,
-    const Picture *picture, const void *params, void *src, void *dst,
+    const Picture picture[2], const void *params, void *src, void *dst,
     double *computed, ImgError *error);
 
 static bool
@@ -74,16 +75,17 @@ run_on_cpu (const ImgOperation *op, const ImgView *src, const ImgView *dst,
 
 static bool
 run_on_cuda (const ImgOperation *op, const ImgView *src, const ImgView *dst,
-    const void *params, size_t size, double *computed, ImgError *error)
+    const void *params, const size_t size[2], double *computed,
+    ImgError *error)
 {
   ImgView device_src = *src, device_dst = *dst;
-  void *block = img_cuda_alloc (2 * size, error), *state = NULL;
+  void *block = img_cuda_alloc (size[0] + size[1], error), *state = NULL;
   bool ok;
 
   if (!block)
     return false;
   img_view_lay_out (&device_src, block, 1);
-  img_view_lay_out (&device_dst, (char *) block + size, 1);
+  img_view_lay_out (&device_dst, (char *) block + size[0], 1);
   ok = img_cuda_copy (&device_src, src, NULL, error)
       && op->prepare (&state, &device_src, &device_dst, params, error)
       && op->run (state, &device_src, &device_dst, params, NULL, error)
@@ -97,17 +99,17 @@ run_on_cuda (const ImgOperation *op, const ImgView *src, const ImgView *dst,
 }
 
 int
-oracle_run (const char *operation, int cuda, const Picture *picture,
+oracle_run (const char *operation, int cuda, const Picture picture[2],
     const void *params, void *src, void *dst, double *computed,
     ImgError *error)
 {
   const ImgOperation *op = find_operation (operation, cuda);
   ImgView src_view, dst_view;
-  size_t size;
+  size_t size[2];
   bool ok;
 
-  if (!op || !make_view (&src_view, picture, src, &size)
-      || !make_view (&dst_view, picture, dst, &size)) {
+  if (!op || !make_view (&src_view, &picture[0], src, &size[0])
+      || !make_view (&dst_view, &picture[1], dst, &size[1])) {
     img_fail (error, IMG_ERROR_UNSUPPORTED, "no such operation or format");
     return error->code;
   }

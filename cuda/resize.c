@@ -1,0 +1,351 @@
+/*
+ * resize.h on the CPU.
+ *
+ * A row of results is made in tiles that stay in the first cache: the rows
+ * that it takes are added up, as floats, and then the columns of that sum.
+ * Nearest only picks pixels.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "parallel.h"
+#include "resize-arith.h"
+#include "rows.h"
+#include "vector.h"
+
+/* Components of a tile, of the sums over rows and of the results. */
+#define TILE 8192
+/* Multiplications that are worth waking another thread. */
+#define PIECE_WORK (1 << 18)
+
+/* One plane on its way. */
+typedef struct {
+  const ImgPlane *from, *to;
+  const ImgResizePlane *plan;
+  int component_bytes, shift, max;
+} Job;
+
+/* Outputs begin..end-1 of a row, counted from the first that is not black. */
+typedef struct {
+  int begin, end;
+  float sums[TILE]; /* over the rows */
+  float results[TILE];
+} Tile;
+
+/* sums over rows */
+
+/* Adds two rows of In to `to`, or with `begins` sets it. */
+#define DEFINE_ADD(name, In, LEVEL) \
+  static inline __attribute__ ((always_inline)) void \
+  name##_loop (const In *a, const In *b, float weight_a, float weight_b, \
+      int n, int shift, bool begins, float *to) \
+  { \
+    (void) shift; /* of no use to AS_IT_IS */ \
+    _Pragma ("GCC ivdep") \
+    for (int x = 0; x < n; x++) \
+      to[x] = (begins ? 0 : to[x]) + weight_a * (float) LEVEL (a[x]) \
+          + weight_b * (float) LEVEL (b[x]); \
+  } \
+\
+  static IMG_VECTOR void \
+  name (const void *a, const void *b, float weight_a, float weight_b, int n, \
+      int shift, bool begins, float *to) \
+  { \
+    if (begins) \
+      name##_loop (a, b, weight_a, weight_b, n, shift, true, to); \
+    else \
+      name##_loop (a, b, weight_a, weight_b, n, shift, false, to); \
+  }
+
+#define AS_IT_IS(level) (level)
+#define SHIFTED(level) ((level) >> shift)
+
+DEFINE_ADD (add8, uint8_t, AS_IT_IS)
+DEFINE_ADD (add16, uint16_t, SHIFTED)
+
+/* Sums the rows of output row `y` over pixels x..x+count-1. */
+static void
+sum_rows (const Job *job, int y, int x, int count, float *sums)
+{
+  const ImgResizeAxis *axis = &job->plan->y;
+  const int taps = axis->taps, channels = job->from->channels;
+  const float *weight = axis->weight + (size_t) y * taps;
+  const size_t offset = (size_t) x * channels * job->component_bytes;
+
+  for (int k = 0; k < taps; k += 2) {
+    const char *a = img_row (job->from, axis->first[y] + k);
+    const bool pair = k + 1 < taps;
+    const char *b = pair ? a + job->from->stride : a;
+
+    (job->component_bytes == 1 ? add8 : add16) (a + offset, b + offset,
+        weight[k], pair ? weight[k + 1] : 0, count * channels, job->shift,
+        k == 0, sums);
+  }
+}
+
+/* sums over columns */
+
+/* With constant `taps` and `channels` the loops over them are unrolled. Input
+ * `origin` of the row stands at sums[0]. */
+static inline __attribute__ ((always_inline)) void
+columns_loop (const ImgResizeAxis *axis, int begin, int end, int origin,
+    const float *sums, int taps, int channels, float *to)
+{
+  for (int x = begin; x < end; x++, to += channels) {
+    const float *from = sums + (axis->first[x] - origin) * channels;
+    const float *weight = axis->weight + (size_t) x * taps;
+    float sum[IMG_MAX_CHANNELS] = { 0 };
+
+    for (int k = 0; k < taps; k++)
+      for (int c = 0; c < channels; c++)
+        sum[c] += weight[k] * from[k * channels + c];
+    for (int c = 0; c < channels; c++)
+      to[c] = sum[c];
+  }
+}
+
+typedef void (*ColumnsFunc) (const ImgResizeAxis *axis, int begin, int end,
+    int origin, const float *sums, float *to);
+
+#define DEFINE_COLUMNS(channels) \
+  static IMG_VECTOR void \
+  columns##channels (const ImgResizeAxis *axis, int begin, int end, \
+      int origin, const float *sums, float *to) \
+  { \
+    if (axis->taps == 2) \
+      columns_loop (axis, begin, end, origin, sums, 2, channels, to); \
+    else if (axis->taps == 4) \
+      columns_loop (axis, begin, end, origin, sums, 4, channels, to); \
+    else if (axis->taps == 8) \
+      columns_loop (axis, begin, end, origin, sums, 8, channels, to); \
+    else \
+      columns_loop (axis, begin, end, origin, sums, axis->taps, channels, \
+          to); \
+  }
+
+DEFINE_COLUMNS (1)
+DEFINE_COLUMNS (2)
+DEFINE_COLUMNS (3)
+DEFINE_COLUMNS (4)
+
+static const ColumnsFunc columns[] = { columns1, columns2, columns3, columns4 };
+
+static IMG_VECTOR void
+finish8 (const float *sum, int n, float bias, float scale, int max,
+    uint8_t *to)
+{
+#pragma GCC ivdep
+  for (int x = 0; x < n; x++)
+    to[x] = (uint8_t) img_resize_round (sum[x], bias, scale, max);
+}
+
+static IMG_VECTOR void
+finish16 (const float *sum, int n, float bias, float scale, int max, int shift,
+    uint16_t *to)
+{
+#pragma GCC ivdep
+  for (int x = 0; x < n; x++)
+    to[x] = (uint16_t) (img_resize_round (sum[x], bias, scale, max) << shift);
+}
+
+/* tiles */
+
+/* The last output of a tile that starts at `begin`, at least one. */
+static int
+tile_end (const Job *job, int begin)
+{
+  const ImgResizeAxis *axis = &job->plan->x;
+  const int most = TILE / job->from->channels, n = axis->end - axis->begin;
+  int end = begin + 1;
+
+  while (end < n && end - begin < most
+      && axis->first[end] + axis->taps - axis->first[begin] <= most)
+    end++;
+  return end;
+}
+
+/* A single output that takes more inputs than a tile has. */
+static void
+sum_long_output (const Job *job, int y, Tile *tile)
+{
+  const ImgResizeAxis *axis = &job->plan->x;
+  const int channels = job->from->channels, most = TILE / channels;
+  const int first = axis->first[tile->begin];
+  const float *weight = axis->weight + (size_t) tile->begin * axis->taps;
+
+  memset (tile->results, 0, channels * sizeof (float));
+  for (int k = 0; k < axis->taps; k += most) {
+    const int count = k + most < axis->taps ? most : axis->taps - k;
+
+    sum_rows (job, y, first + k, count, tile->sums);
+    for (int i = 0; i < count; i++)
+      for (int c = 0; c < channels; c++)
+        tile->results[c] += weight[k + i] * tile->sums[i * channels + c];
+  }
+}
+
+/* The tile's part of output row `y`, counted from the first that is not
+ * black, to `row`. */
+static void
+make_tile (const Job *job, int y, Tile *tile, void *row)
+{
+  const ImgResizePlane *plan = job->plan;
+  const ImgResizeAxis *axis = &plan->x;
+  const int channels = job->from->channels;
+  const int first = axis->first[tile->begin];
+  const int count = axis->first[tile->end - 1] + axis->taps - first;
+  const int n = (tile->end - tile->begin) * channels;
+  const size_t at = (size_t) (axis->begin + tile->begin) * channels;
+
+  if (count * channels > TILE) {
+    sum_long_output (job, y, tile);
+  } else {
+    sum_rows (job, y, first, count, tile->sums);
+    columns[channels - 1] (axis, tile->begin, tile->end, first, tile->sums,
+        tile->results);
+  }
+  if (job->component_bytes == 1)
+    finish8 (tile->results, n, plan->bias, plan->scale, job->max,
+        (uint8_t *) row + at);
+  else
+    finish16 (tile->results, n, plan->bias, plan->scale, job->max, job->shift,
+        (uint16_t *) row + at);
+}
+
+/* nearest */
+
+static inline __attribute__ ((always_inline)) void
+pick_loop (const char *from, const int *first, int n, size_t size, char *to)
+{
+  for (int x = 0; x < n; x++)
+    memcpy (to + x * size, from + first[x] * size, size);
+}
+
+/* Copies `n` pixels of `size` bytes, those that `first` names. */
+static void
+pick (const char *from, const int *first, int n, size_t size, char *to)
+{
+  switch (size) {
+    case 1:
+      pick_loop (from, first, n, 1, to);
+      break;
+    case 2:
+      pick_loop (from, first, n, 2, to);
+      break;
+    case 3:
+      pick_loop (from, first, n, 3, to);
+      break;
+    case 4:
+      pick_loop (from, first, n, 4, to);
+      break;
+    default:
+      pick_loop (from, first, n, size, to);
+      break;
+  }
+}
+
+static void
+pick_row (const Job *job, int y, char *row)
+{
+  const ImgResizeAxis *x = &job->plan->x;
+  const size_t size = (size_t) job->from->channels * job->component_bytes;
+
+  pick (img_row (job->from, job->plan->y.first[y]), x->first,
+      x->end - x->begin, size, row + x->begin * size);
+}
+
+/* rows */
+
+/* Makes pixels begin..end-1 of a row black. */
+static void
+fill_black (const Job *job, int begin, int end, void *row)
+{
+  const int channels = job->to->channels;
+
+  for (int i = begin * channels; i < end * channels; i++)
+    if (job->component_bytes == 1)
+      ((uint8_t *) row)[i] = (uint8_t) job->plan->black[i % channels];
+    else
+      ((uint16_t *) row)[i] = (uint16_t) job->plan->black[i % channels];
+}
+
+/* What is black of rows begin..end-1. */
+static void
+fill_borders (const Job *job, int begin, int end)
+{
+  const ImgResizeAxis *x = &job->plan->x, *y = &job->plan->y;
+
+  for (int i = begin; i < end; i++) {
+    const bool inside = i >= y->begin && i < y->end;
+
+    fill_black (job, 0, inside ? x->begin : job->to->width,
+        img_row (job->to, i));
+    if (inside)
+      fill_black (job, x->end, job->to->width, img_row (job->to, i));
+  }
+}
+
+static void
+make_rows (int begin, int end, void *data)
+{
+  const Job *job = data;
+  const ImgResizeAxis *x = &job->plan->x, *y = &job->plan->y;
+  const int first = begin > y->begin ? begin : y->begin;
+  const int last = end < y->end ? end : y->end;
+  Tile tile;
+
+  fill_borders (job, begin, end);
+  if (x->taps == 1 && y->taps == 1) {
+    for (int i = first; i < last; i++)
+      pick_row (job, i - y->begin, img_row (job->to, i));
+    return;
+  }
+  for (tile.begin = 0; tile.begin < x->end - x->begin; tile.begin = tile.end) {
+    tile.end = tile_end (job, tile.begin);
+    for (int i = first; i < last; i++)
+      make_tile (job, i - y->begin, &tile, img_row (job->to, i));
+  }
+}
+
+static bool
+run (void *state, const ImgView *src, const ImgView *dst, const void *params,
+    ImgStream stream, ImgError *error)
+{
+  const ImgResizePlan *plan = state;
+
+  for (int i = 0; i < src->n_planes; i++) {
+    const ImgResizePlane *plane = &plan->plane[i];
+    const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+    Job job = { from, to, plane, src->component_bytes, src->shift,
+      img_view_levels (src).max };
+    const int64_t work = (int64_t) from->channels
+        * (1 + (int64_t) from->width * plane->y.taps
+        + (int64_t) to->width * plane->x.taps);
+
+    img_parallel_rows (to->height, (int) (1 + PIECE_WORK / work), make_rows,
+        &job);
+  }
+  return true;
+}
+
+static void
+release (void *state)
+{
+  if (state)
+    img_resize_plan_clear (state);
+  free (state);
+}
+
+static bool
+prepare (void **state, const ImgView *src, const ImgView *dst,
+    const void *params, ImgError *error)
+{
+  release (*state);
+  *state = calloc (1, sizeof (ImgResizePlan));
+  if (!*state)
+    return img_fail (error, IMG_ERROR_NO_MEMORY, "resize: out of memory");
+  return img_resize_plan (*state, src, dst, params, error);
+}
+
+const ImgOperation img_resize_cpu = { "resize", sizeof (ImgResizeParams),
+  false, prepare, run, release };

@@ -1,0 +1,585 @@
+/*
+ * resize.h on the GPU: one launch for all planes, and one more where there is
+ * a border.
+ *
+ * A warp makes a piece of one row of results from a piece of the rows above
+ * each other that it takes: these are added up into floats in shared memory,
+ * with loads of whole words, and then the columns of that sum. Halving in both
+ * directions, and picking the nearest, need no such sum.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "check.h"
+#include "pointwise.cuh"
+#include "resize-arith.h"
+
+#define WARPS 8
+/* Components of a piece, of the sums over rows and of the results. */
+#define PIECE 512
+/* Outputs of a piece where nothing is added up. */
+#define SIMPLE_PIECE 128
+
+typedef enum {
+  KIND_SUM,
+  KIND_HALVE, /* the mean of 2x2, aligned */
+  KIND_PICK   /* one input for an output */
+} ResizeKind;
+
+/* The arrays of ImgResizeAxis in device memory. */
+struct ResizeAxis {
+  const int *first;
+  const float *weight;
+  int taps;
+};
+
+/* One plane on its way, of the rectangle that gets the picture. */
+struct ResizePlane {
+  const unsigned char *src;
+  unsigned char *dst; /* first output that is not black */
+  ptrdiff_t src_stride, dst_stride;
+  ResizeAxis x, y;
+  ResizeKind kind;
+  const int *piece; /* KIND_SUM: first outputs of the pieces, and the end */
+  int pieces;
+  int width, height; /* of the rectangle */
+  int src_row;       /* components of a source row */
+  int channels, shift, max;
+  float bias, scale;
+  int blocks; /* of WARPS rows */
+  bool aligned;
+};
+
+struct ResizeJob {
+  int n_planes;
+  ResizePlane plane[IMG_MAX_PLANES];
+};
+
+/* sums */
+
+/* Component `i` of a word. */
+template <typename T>
+static __device__ __forceinline__ unsigned
+component (unsigned word, int i)
+{
+  return sizeof (T) == 1 ? word >> 8 * i & 0xff : word >> 16 * i & 0xffff;
+}
+
+/* Word `i` of the row at `p`, of which `left` components remain there. */
+template <typename T>
+static __device__ __forceinline__ unsigned
+load_word (const unsigned char *p, int left, bool aligned)
+{
+  const int bytes = left * (int)sizeof (T);
+
+  return aligned && bytes >= 4 ? __ldg ((const unsigned *)p)
+                               : pointwise_load_bytes (p, min (bytes, 4));
+}
+
+/* Sums the rows of output row `y`, words from..from+words-1, to `sums`. */
+template <typename T>
+static __device__ __forceinline__ void
+sum_rows (const ResizePlane &plane, int y, int from, int words, float *sums)
+{
+  const int per_word = 4 / sizeof (T), taps = plane.y.taps;
+  const unsigned char *rows
+      = plane.src + plane.y.first[y] * plane.src_stride + (size_t)from * 4;
+  const float *weight = plane.y.weight + (size_t)y * taps;
+
+#pragma unroll 4
+  for (int i = threadIdx.x; i < words; i += 32) {
+    const int left = plane.src_row - (from + i) * per_word;
+    const unsigned char *p = rows + (size_t)i * 4;
+    float sum[4 / sizeof (T)] = {};
+
+#pragma unroll 2
+    for (int k = 0; k < taps; k++, p += plane.src_stride) {
+      const unsigned word = load_word<T> (p, left, plane.aligned);
+      const float w = weight[k];
+
+#pragma unroll
+      for (int c = 0; c < per_word; c++)
+        sum[c]
+            = fmaf (w, (float)(component<T> (word, c) >> plane.shift), sum[c]);
+    }
+    if (sizeof (T) == 1)
+      ((float4 *)sums)[i]
+          = make_float4 (sum[0], sum[1], sum[2 % per_word], sum[3 % per_word]);
+    else
+      ((float2 *)sums)[i] = make_float2 (sum[0], sum[1]);
+  }
+}
+
+template <typename T>
+static __device__ __forceinline__ void
+store (const ResizePlane &plane, T *to, float sum)
+{
+  *to = (T)(img_resize_round (sum, plane.bias, plane.scale, plane.max)
+            << plane.shift);
+}
+
+/* Outputs begin..end-1 of a row from the sums over rows, of which component
+ * `origin` stands at sums[0]. `Taps` of 0: any number. */
+template <typename T, int Channels, int Taps>
+static __device__ __forceinline__ void
+sum_columns (const ResizePlane &plane, int begin, int end, int origin,
+    const float *sums, T *row)
+{
+  const int taps = Taps ? Taps : plane.x.taps;
+
+  for (int i = begin * Channels + threadIdx.x; i < end * Channels; i += 32) {
+    const int x = i / Channels, c = i - x * Channels;
+    const float *from = sums + plane.x.first[x] * Channels + c - origin;
+    const float *weight = plane.x.weight + (size_t)x * taps;
+    float sum = 0;
+
+#pragma unroll
+    for (int k = 0; k < taps; k++)
+      sum = fmaf (weight[k], from[k * Channels], sum);
+    store (plane, row + i, sum);
+  }
+}
+
+/* An output that takes more inputs than a piece has: all lanes add up. */
+template <typename T>
+static __device__ void
+sum_long_output (const ResizePlane &plane, int x, int y, T *row)
+{
+  const int taps = plane.x.taps, channels = plane.channels;
+
+  for (int c = 0; c < channels; c++) {
+    float sum = 0;
+
+    for (int j = 0; j < plane.y.taps; j++) {
+      const T *from
+          = (const T *)(plane.src + (plane.y.first[y] + j) * plane.src_stride)
+            + (size_t)plane.x.first[x] * channels + c;
+      float across = 0;
+
+      for (int k = threadIdx.x; k < taps; k += 32)
+        across = fmaf (plane.x.weight[(size_t)x * taps + k],
+            (float)(from[(size_t)k * channels] >> plane.shift), across);
+      sum = fmaf (plane.y.weight[(size_t)y * plane.y.taps + j], across, sum);
+    }
+    for (int lane = 16; lane > 0; lane /= 2)
+      sum += __shfl_xor_sync (~0u, sum, lane);
+    if (threadIdx.x == 0)
+      store (plane, row + (size_t)x * channels + c, sum);
+  }
+}
+
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+sum_piece (const ResizePlane &plane, int begin, int end, int y, float *sums)
+{
+  const int per_word = 4 / sizeof (T), taps = plane.x.taps;
+  const int from = plane.x.first[begin] * Channels / per_word;
+  const int to = (plane.x.first[end - 1] + taps) * Channels;
+  const int words = (to + per_word - 1) / per_word - from;
+  T *row = (T *)(plane.dst + y * plane.dst_stride);
+
+  if (words * per_word > PIECE) {
+    sum_long_output (plane, begin, y, row);
+    return;
+  }
+  sum_rows<T> (plane, y, from, words, sums);
+  __syncwarp ();
+  if (taps == 2)
+    sum_columns<T, Channels, 2> (plane, begin, end, from * per_word, sums, row);
+  else if (taps == 4)
+    sum_columns<T, Channels, 4> (plane, begin, end, from * per_word, sums, row);
+  else
+    sum_columns<T, Channels, 0> (plane, begin, end, from * per_word, sums, row);
+}
+
+/* halving */
+
+/* A lane's outputs from x on, from two words of each row for each word. */
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+halve (const ResizePlane &plane, int x, int y)
+{
+  const int per_word = 4 / sizeof (T), bits = 8 * sizeof (T);
+  const size_t offset = (size_t)x * Channels * sizeof (T);
+  const unsigned char *p = plane.src + 2 * y * plane.src_stride + 2 * offset;
+  unsigned char *to = plane.dst + y * plane.dst_stride + offset;
+  unsigned in[2][2 * Channels], out[Channels] = {};
+
+#pragma unroll
+  for (int row = 0; row < 2; row++, p += plane.src_stride)
+#pragma unroll
+    for (int i = 0; i < Channels; i++) {
+      const uint2 two = __ldg ((const uint2 *)p + i);
+
+      in[row][2 * i] = two.x;
+      in[row][2 * i + 1] = two.y;
+    }
+#pragma unroll
+  for (int i = 0; i < Channels * per_word; i++) {
+    const int a = i / Channels * 2 * Channels + i % Channels, b = a + Channels;
+    unsigned sum = 0;
+
+#pragma unroll
+    for (int row = 0; row < 2; row++)
+      sum += (component<T> (in[row][a / per_word], a % per_word) >> plane.shift)
+             + (component<T> (in[row][b / per_word], b % per_word)
+                 >> plane.shift);
+    out[i / per_word] |= ((sum + 2) >> 2 << plane.shift)
+                         << bits * (i % per_word);
+  }
+#pragma unroll
+  for (int i = 0; i < Channels; i++)
+    ((unsigned *)to)[i] = out[i];
+}
+
+/* picking */
+
+/* A lane's output: a pixel of `Bytes` that is one access, or else by parts. */
+template <typename T>
+static __device__ __forceinline__ void
+pick (const ResizePlane &plane, int begin, int end, int y, int parts)
+{
+  const unsigned char *from = plane.src + plane.y.first[y] * plane.src_stride;
+  T *to = (T *)(plane.dst + y * plane.dst_stride);
+
+  for (int x = begin + threadIdx.x; x < end; x += 32) {
+    const T *pixel = (const T *)from + (size_t)plane.x.first[x] * parts;
+
+    for (int c = 0; c < parts; c++)
+      to[(size_t)x * parts + c] = pixel[c];
+  }
+}
+
+/* the kernel */
+
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+make_piece (const ResizePlane &plane, int piece, int y, float *sums)
+{
+  const int begin = piece * SIMPLE_PIECE;
+  const int end = min (begin + SIMPLE_PIECE, plane.width);
+  const int step = 4 / sizeof (T); /* whole words for each lane */
+
+  if (plane.kind == KIND_SUM) {
+    sum_piece<T, Channels> (
+        plane, plane.piece[piece], plane.piece[piece + 1], y, sums);
+  } else if (plane.kind == KIND_HALVE) {
+    for (int x = begin + threadIdx.x * step; x < end; x += 32 * step)
+      halve<T, Channels> (plane, x, y);
+  } else if (plane.aligned && Channels * sizeof (T) == 4) {
+    pick<unsigned> (plane, begin, end, y, 1);
+  } else {
+    pick<T> (plane, begin, end, y, Channels);
+  }
+}
+
+template <typename T>
+__global__ void __launch_bounds__ (32 * WARPS)
+    resize_kernel (const __grid_constant__ ResizeJob job)
+{
+  __shared__ __align__ (16) float sums[WARPS][PIECE];
+  int block = blockIdx.y, i = 0;
+
+  while (block >= job.plane[i].blocks)
+    block -= job.plane[i++].blocks;
+  const ResizePlane &plane = job.plane[i];
+  const int y = block * WARPS + threadIdx.y, piece = blockIdx.x;
+
+  if (piece >= plane.pieces || y >= plane.height)
+    return;
+  switch (plane.channels) {
+  case 1:
+    make_piece<T, 1> (plane, piece, y, sums[threadIdx.y]);
+    break;
+  case 2:
+    make_piece<T, 2> (plane, piece, y, sums[threadIdx.y]);
+    break;
+  case 3:
+    make_piece<T, 3> (plane, piece, y, sums[threadIdx.y]);
+    break;
+  default:
+    make_piece<T, 4> (plane, piece, y, sums[threadIdx.y]);
+    break;
+  }
+}
+
+/* black */
+
+struct BlackPlane {
+  unsigned char *dst;
+  ptrdiff_t stride;
+  int width, height, channels;
+  int x_begin, x_end, y_begin, y_end; /* the rectangle, which is left alone */
+  unsigned black[IMG_MAX_CHANNELS];
+};
+
+template <typename T>
+__global__ void __launch_bounds__ (256)
+    black_kernel (const __grid_constant__ BlackPlane plane)
+{
+  const int i = blockIdx.x * 256 + threadIdx.x, y = blockIdx.y;
+  const int x = i / plane.channels;
+
+  if (x < plane.width
+      && !(x >= plane.x_begin && x < plane.x_end && y >= plane.y_begin
+           && y < plane.y_end))
+    ((T *)(plane.dst + y * plane.stride))[i]
+        = (T)plane.black[i - x * plane.channels];
+}
+
+/* host */
+
+/* The arrays of a plane, as offsets into the block of device memory, in units
+ * of 4 bytes. */
+typedef struct {
+  size_t first_x, weight_x, first_y, weight_y, piece;
+  int pieces;
+} Offsets;
+
+typedef struct {
+  ImgResizePlan plan; /* its arrays, and what is below, are uploaded */
+  Offsets offsets[IMG_MAX_PLANES];
+  int *block;      /* on the device */
+  size_t capacity; /* of the block, in units of 4 bytes */
+} State;
+
+/* Where the pieces of a row with `channels` begin, and the end: as many outputs
+ * as fit. */
+static int
+cut_pieces (const ImgResizeAxis *axis, int channels, int *piece)
+{
+  const int n = axis->end - axis->begin;
+  /* a piece begins and ends amid a word at worst */
+  const int most = (PIECE - 6) / channels;
+  int pieces = 0;
+
+  for (int begin = 0, end; begin < n; begin = end) {
+    piece[pieces++] = begin;
+    for (end = begin + 1; end < n && end - begin < most; end++)
+      if (axis->first[end] + axis->taps - axis->first[begin] > most)
+        break;
+  }
+  piece[pieces] = n;
+  return pieces;
+}
+
+/* Appends an array to `data`, or only counts it if that is NULL. */
+static size_t
+append (int *data, size_t *used, const void *array, size_t n)
+{
+  const size_t offset = *used;
+
+  if (data && n > 0)
+    memcpy (data + offset, array, n * 4);
+  *used += (n + 3) / 4 * 4; /* so that weights can be loaded together */
+  return offset;
+}
+
+static void
+append_plane (State *state, const ImgView *src, int i, int *data, size_t *used)
+{
+  const ImgResizePlane *plan = &state->plan.plane[i];
+  const size_t width = plan->x.end - plan->x.begin;
+  const size_t height = plan->y.end - plan->y.begin;
+  Offsets *o = &state->offsets[i];
+
+  o->first_x = append (data, used, plan->x.first, width);
+  o->weight_x = append (data, used, plan->x.weight, width * plan->x.taps);
+  o->first_y = append (data, used, plan->y.first, height);
+  o->weight_y = append (data, used, plan->y.weight, height * plan->y.taps);
+  o->piece = *used;
+  *used += (width + 4) / 4 * 4;
+  if (data)
+    o->pieces = cut_pieces (&plan->x, src->plane[i].channels, data + o->piece);
+}
+
+/* Makes the block at least `size` large. What is queued may still read it. */
+static bool
+reserve_block (State *state, size_t size, ImgError *error)
+{
+  const char *what = "allocating memory for resizing";
+
+  if (size <= state->capacity)
+    return img_cuda_check (cudaDeviceSynchronize (), what, error);
+  cudaFree (state->block);
+  state->block = NULL;
+  state->capacity = 0;
+  if (!img_cuda_check (cudaMalloc (&state->block, size * 4), what, error))
+    return false;
+  state->capacity = size;
+  return true;
+}
+
+static bool
+upload_plan (State *state, const ImgView *src, ImgError *error)
+{
+  size_t size = 0, used = 0;
+  int *data;
+  bool ok;
+
+  for (int i = 0; i < src->n_planes; i++)
+    append_plane (state, src, i, NULL, &size);
+  data = (int *)calloc (size, 4);
+  if (!data)
+    return img_fail (error, IMG_ERROR_NO_MEMORY, "resize: out of memory");
+  for (int i = 0; i < src->n_planes; i++)
+    append_plane (state, src, i, data, &used);
+  ok = reserve_block (state, size, error)
+       && img_cuda_check (
+           cudaMemcpy (state->block, data, size * 4, cudaMemcpyHostToDevice),
+           "uploading weights", error);
+  free (data);
+  return ok;
+}
+
+static void
+release (void *data)
+{
+  State *state = (State *)data;
+
+  if (state) {
+    cudaFree (state->block);
+    img_resize_plan_clear (&state->plan);
+  }
+  free (state);
+}
+
+static bool
+prepare (void **data, const ImgView *src, const ImgView *dst,
+    const void *params, ImgError *error)
+{
+  State *state = (State *)*data;
+
+  if (!state)
+    *data = state = (State *)calloc (1, sizeof (*state));
+  if (!state)
+    return img_fail (error, IMG_ERROR_NO_MEMORY, "resize: out of memory");
+  img_resize_plan_clear (&state->plan);
+  return img_resize_plan (
+             &state->plan, src, dst, (const ImgResizeParams *)params, error)
+         && upload_plan (state, src, error);
+}
+
+static bool
+is_aligned (const void *data, ptrdiff_t stride, unsigned align)
+{
+  return ((uintptr_t)data | (uintptr_t)stride) % align == 0;
+}
+
+/* A word of halved pixels must be whole, and lie right on both sides. */
+static bool
+can_halve (
+    const ImgResizePlane *plan, const ImgView *view, const ResizePlane &plane)
+{
+  const int step = 4 / view->component_bytes;
+
+  return plan->bias != 0 && plane.width % step == 0
+         && is_aligned (plane.src, plane.src_stride, 8)
+         && is_aligned (plane.dst, plane.dst_stride, 4);
+}
+
+static ResizePlane
+resize_plane (const State *state, const ImgView *src, const ImgView *dst, int i)
+{
+  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+  const ImgResizePlane *plan = &state->plan.plane[i];
+  const Offsets *o = &state->offsets[i];
+  const int *block = state->block;
+  ResizePlane plane = {};
+
+  plane.src = (const unsigned char *)from->data;
+  plane.dst = (unsigned char *)to->data + plan->y.begin * to->stride
+              + (size_t)plan->x.begin * to->channels * dst->component_bytes;
+  plane.src_stride = from->stride;
+  plane.dst_stride = to->stride;
+  plane.x = { block + o->first_x, (const float *)block + o->weight_x,
+    plan->x.taps };
+  plane.y = { block + o->first_y, (const float *)block + o->weight_y,
+    plan->y.taps };
+  plane.piece = block + o->piece;
+  plane.pieces = o->pieces;
+  plane.width = plan->x.end - plan->x.begin;
+  plane.height = plan->y.end - plan->y.begin;
+  plane.src_row = from->width * from->channels;
+  plane.channels = from->channels;
+  plane.shift = src->shift;
+  plane.max = img_view_levels (src).max;
+  plane.bias = plan->bias;
+  plane.scale = plan->scale;
+  plane.blocks = (plane.height + WARPS - 1) / WARPS;
+  plane.aligned = is_aligned (plane.src, plane.src_stride, 4);
+  plane.kind = plan->x.taps == 1 && plan->y.taps == 1 ? KIND_PICK
+               : can_halve (plan, src, plane)         ? KIND_HALVE
+                                                      : KIND_SUM;
+  if (plane.kind != KIND_SUM)
+    plane.pieces = (plane.width + SIMPLE_PIECE - 1) / SIMPLE_PIECE;
+  if (plane.kind == KIND_PICK)
+    plane.aligned &= is_aligned (plane.dst, plane.dst_stride, 4);
+  return plane;
+}
+
+/* The planes of one launch; grey pictures have one, most others three. */
+static bool
+run_planes (const State *state, const ImgView *src, const ImgView *dst,
+    cudaStream_t stream, ImgError *error)
+{
+  const dim3 block (32, WARPS);
+  dim3 grid (0, 0);
+  ResizeJob job = {};
+
+  for (int i = 0; i < src->n_planes; i++) {
+    const ResizePlane plane = resize_plane (state, src, dst, i);
+
+    if (plane.blocks == 0 || plane.pieces == 0)
+      continue;
+    job.plane[job.n_planes++] = plane;
+    grid.x = max (grid.x, (unsigned)plane.pieces);
+    grid.y += plane.blocks;
+  }
+  if (job.n_planes == 0)
+    return true;
+  if (src->component_bytes == 1)
+    resize_kernel<uint8_t><<<grid, block, 0, stream>>> (job);
+  else
+    resize_kernel<uint16_t><<<grid, block, 0, stream>>> (job);
+  return img_cuda_launched ("launching resize", error);
+}
+
+static bool
+fill_black (const ImgResizePlane *plan, const ImgView *dst, int i,
+    cudaStream_t stream, ImgError *error)
+{
+  const ImgPlane *to = &dst->plane[i];
+  const dim3 grid ((to->width * to->channels + 255) / 256, to->height);
+  BlackPlane plane = { (unsigned char *)to->data, to->stride, to->width,
+    to->height, to->channels, plan->x.begin, plan->x.end, plan->y.begin,
+    plan->y.end };
+
+  if (to->height == 0)
+    return true;
+  if (plan->x.end - plan->x.begin == to->width
+      && plan->y.end - plan->y.begin == to->height)
+    return true;
+  for (int c = 0; c < to->channels; c++)
+    plane.black[c] = plan->black[c];
+  if (dst->component_bytes == 1)
+    black_kernel<uint8_t><<<grid, 256, 0, stream>>> (plane);
+  else
+    black_kernel<uint16_t><<<grid, 256, 0, stream>>> (plane);
+  return img_cuda_launched ("launching a border", error);
+}
+
+static bool
+run (void *data, const ImgView *src, const ImgView *dst, const void *params,
+    ImgStream stream, ImgError *error)
+{
+  const State *state = (const State *)data;
+
+  for (int i = 0; i < src->n_planes; i++)
+    if (!fill_black (&state->plan.plane[i], dst, i, stream, error))
+      return false;
+  return run_planes (state, src, dst, stream, error);
+}
+
+extern "C" const ImgOperation img_resize_cuda
+    = { "resize", sizeof (ImgResizeParams), false, prepare, run, release };
