@@ -24,6 +24,7 @@ typedef struct {
 /* A plane: its components are (sum over both directions + bias) * scale. */
 typedef struct {
   ImgResizeAxis x, y;
+  bool halves; /* the mean of 2x2, which may be had more cheaply */
   float bias, scale;
   int black[IMG_MAX_CHANNELS]; /* as stored, zero bits below included */
 } ImgResizePlane;

@@ -275,7 +275,8 @@ set_scale (ImgResizePlane *plane, bool box)
 {
   const int area = plane->x.taps * plane->y.taps;
 
-  plane->bias = box && plane->x.taps == 2 && plane->y.taps == 2 ? 0.5f : 0;
+  plane->halves = box && plane->x.taps == 2 && plane->y.taps == 2;
+  plane->bias = plane->halves ? 0.5f : 0;
   plane->scale = box ? 1.0f / (float) area : 1;
 }
 

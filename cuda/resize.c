@@ -3,7 +3,7 @@
  *
  * A row of results is made in tiles that stay in the first cache: the rows
  * that it takes are added up, as floats, and then the columns of that sum.
- * Nearest only picks pixels.
+ * Nearest only picks pixels, and halving needs no weights.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -212,6 +212,57 @@ make_tile (const Job *job, int y, Tile *tile, void *row)
         (uint16_t *) row + at);
 }
 
+/* halving */
+
+/* The means of 2x2, ties upwards. `up` is a half of the sum of four, and `mask`
+ * keeps what the depth uses of it. */
+#define DEFINE_HALVE(name, Component, channels) \
+  static IMG_VECTOR void \
+  name (const void *above, const void *below, int n, unsigned up, \
+      unsigned mask, void *to) \
+  { \
+    const Component *a = above, *b = below; \
+    Component *out = to; \
+\
+    _Pragma ("GCC ivdep") \
+    for (int x = 0; x < n; x++) \
+      for (int c = 0; c < channels; c++) { \
+        const int i = 2 * x * channels + c, j = i + channels; \
+\
+        out[x * channels + c] = (Component) ((((unsigned) a[i] + a[j] + b[i] \
+                    + b[j] + up) >> 2) & mask); \
+      } \
+  }
+
+DEFINE_HALVE (halve8_1, uint8_t, 1)
+DEFINE_HALVE (halve8_2, uint8_t, 2)
+DEFINE_HALVE (halve8_3, uint8_t, 3)
+DEFINE_HALVE (halve8_4, uint8_t, 4)
+DEFINE_HALVE (halve16_1, uint16_t, 1)
+DEFINE_HALVE (halve16_2, uint16_t, 2)
+DEFINE_HALVE (halve16_3, uint16_t, 3)
+DEFINE_HALVE (halve16_4, uint16_t, 4)
+
+typedef void (*HalveFunc) (const void *above, const void *below, int n,
+    unsigned up, unsigned mask, void *to);
+
+static const HalveFunc halve[2][IMG_MAX_CHANNELS] = {
+  { halve8_1, halve8_2, halve8_3, halve8_4 },
+  { halve16_1, halve16_2, halve16_3, halve16_4 }
+};
+
+static void
+halve_row (const Job *job, int y, char *row)
+{
+  const ImgResizeAxis *x = &job->plan->x;
+  const int channels = job->from->channels, bytes = job->component_bytes;
+  const char *above = img_row (job->from, job->plan->y.first[y]);
+
+  halve[bytes - 1][channels - 1] (above, above + job->from->stride,
+      x->end - x->begin, 2u << job->shift, (unsigned) job->max << job->shift,
+      row + (size_t) x->begin * channels * bytes);
+}
+
 /* nearest */
 
 static inline __attribute__ ((always_inline)) void
@@ -295,9 +346,10 @@ make_rows (int begin, int end, void *data)
   Tile tile;
 
   fill_borders (job, begin, end);
-  if (x->taps == 1 && y->taps == 1) {
+  if ((x->taps == 1 && y->taps == 1) || job->plan->halves) {
     for (int i = first; i < last; i++)
-      pick_row (job, i - y->begin, img_row (job->to, i));
+      (job->plan->halves ? halve_row : pick_row) (job, i - y->begin,
+          img_row (job->to, i));
     return;
   }
   for (tile.begin = 0; tile.begin < x->end - x->begin; tile.begin = tile.end) {

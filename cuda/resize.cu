@@ -473,7 +473,7 @@ can_halve (
 {
   const int step = 4 / view->component_bytes;
 
-  return plan->bias != 0 && plane.width % step == 0
+  return plan->halves && plane.width % step == 0
          && is_aligned (plane.src, plane.src_stride, 8)
          && is_aligned (plane.dst, plane.dst_stride, 4);
 }
