@@ -52,6 +52,10 @@ class FftmagParams(ctypes.Structure):
                 ('range_max', ctypes.c_double), ('window', ctypes.c_int)]
 
 
+class CvtcolorParams(ctypes.Structure):
+    _fields_ = [('alpha', ctypes.c_double)]
+
+
 class ResizeParams(ctypes.Structure):
     _fields_ = [('method', ctypes.c_int), ('x', ctypes.c_int),
                 ('y', ctypes.c_int), ('width', ctypes.c_int),
@@ -60,7 +64,9 @@ class ResizeParams(ctypes.Structure):
 
 class _Picture(ctypes.Structure):
     _fields_ = [('format', ctypes.c_char_p), ('width', ctypes.c_int),
-                ('height', ctypes.c_int), ('full_range', ctypes.c_int)]
+                ('height', ctypes.c_int), ('full_range', ctypes.c_int),
+                ('matrix', ctypes.c_int), ('siting', ctypes.c_int),
+                ('limited', ctypes.c_int)]
 
 
 class _Error(ctypes.Structure):
@@ -74,7 +80,8 @@ _cuda = int(os.environ.get('IMG_ORACLE_BACKEND', 'cpu') == 'cuda')
 
 def run_between(operation, params, source, block, result):
     """Runs on a picture in any format, a one-dimensional array of bytes.
-    `source` and `result`: format, width, height and whether YUV is full range.
+    `source` and `result`: format, width, height, whether YUV is full range,
+    and where it matters what else oracle.c has in a Picture.
     Returns the result and the threshold that was computed."""
     pictures = (_Picture * 2)(*((fmt.encode(), *rest)
                                 for fmt, *rest in (source, result)))

@@ -13,6 +13,9 @@ typedef struct {
   const char *format;
   int width, height;
   int full_range; /* of YUV */
+  int matrix;     /* of YUV: 1 + ImgMatrix; 0: by the size */
+  int siting;     /* of YUV: 1 + h_cosited + 2 * v_cosited; 0: the usual one */
+  int limited;    /* of grey: limited range */
 } Picture;
 
 /* Bytes of a picture, or 0 if there is no such format. */
@@ -35,6 +38,14 @@ make_view (ImgView *view, const Picture *picture, void *data, size_t *size)
   img_view_init (view, format, picture->width, picture->height);
   if (view->model == IMG_MODEL_YUV)
     view->full_range = picture->full_range;
+  if (view->model == IMG_MODEL_GRAY)
+    view->full_range = !picture->limited;
+  if (picture->matrix > 0)
+    view->matrix = (ImgMatrix) (picture->matrix - 1);
+  if (picture->siting > 0) {
+    view->h_cosited = (picture->siting - 1) & 1;
+    view->v_cosited = (picture->siting - 1) >> 1;
+  }
   *size = img_view_lay_out (view, data, 1);
   return true;
 }
