@@ -240,9 +240,9 @@ class Float64(unittest.TestCase):
             actual, expected = actual >> result.shift, expected >> result.shift
         what = f'{vars(source)} to {vars(result)}'
         ours.compare(self, actual, expected, tolerance, what)
-        # rounding to nearest, not to a neighbour
+        # rounding to nearest, but for the halves that float32 misses
         self.assertLess(np.mean(actual != expected),
-                        0.001 if result.bits == 8 else 0.05, what)
+                        0.005 if result.bits == 8 else 0.05, what)
 
     def variants(self, fmt, width, height):
         if fmt in YUV:
