@@ -73,7 +73,7 @@ gst_cuda_cvtcolor_class_init (GstCudaCvtcolorClass * klass)
   filter_class->relax = gst_cuda_cvtcolor_relax;
   filter_class->transform_meta = gst_cuda_cvtcolor_transform_meta;
   gst_element_class_set_static_metadata (GST_ELEMENT_CLASS (klass),
-      "CUDA colour converter", "Filter/Converter/Video/Colorspace/Hardware",
+      "CUDA colour converter", "Filter/Converter/Video/Hardware",
       "Colour conversion on an NVIDIA GPU, or on the CPU",
       "The gst-cuda-filters authors");
 }
