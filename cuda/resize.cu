@@ -46,8 +46,8 @@ struct ResizePlane {
   int src_row;       /* components of a source row */
   int channels, shift, max;
   float bias, scale;
-  int blocks; /* of WARPS rows */
-  bool aligned;
+  int blocks;                /* of WARPS rows */
+  bool aligned, dst_aligned; /* to words */
 };
 
 struct ResizeJob {
@@ -65,57 +65,90 @@ component (unsigned word, int i)
   return sizeof (T) == 1 ? word >> 8 * i & 0xff : word >> 16 * i & 0xffff;
 }
 
-/* Word `i` of the row at `p`, of which `left` components remain there. */
-template <typename T>
-static __device__ __forceinline__ unsigned
-load_word (const unsigned char *p, int left, bool aligned)
-{
-  const int bytes = left * (int)sizeof (T);
-
-  return aligned && bytes >= 4 ? __ldg ((const unsigned *)p)
-                               : pointwise_load_bytes (p, min (bytes, 4));
-}
-
-/* Sums the rows of output row `y`, words from..from+words-1, to `sums`. */
-template <typename T>
+/* Sums the rows of output row `y`, words from..from+words-1, to `sums`.
+ * `Whole`: they are aligned, and in the plane to the last byte. `Taps` of 0:
+ * any number.
+ */
+template <typename T, bool Whole, int Taps>
 static __device__ __forceinline__ void
 sum_rows (const ResizePlane &plane, int y, int from, int words, float *sums)
 {
-  const int per_word = 4 / sizeof (T), taps = plane.y.taps;
+  const int per_word = 4 / sizeof (T), taps = Taps ? Taps : plane.y.taps;
   const unsigned char *rows
       = plane.src + plane.y.first[y] * plane.src_stride + (size_t)from * 4;
   const float *weight = plane.y.weight + (size_t)y * taps;
 
 #pragma unroll 4
   for (int i = threadIdx.x; i < words; i += 32) {
-    const int left = plane.src_row - (from + i) * per_word;
+    const int left = (plane.src_row - (from + i) * per_word) * (int)sizeof (T);
     const unsigned char *p = rows + (size_t)i * 4;
-    float sum[4 / sizeof (T)] = {};
+    float sum[per_word] = {};
 
-#pragma unroll 2
+#pragma unroll 4
     for (int k = 0; k < taps; k++, p += plane.src_stride) {
-      const unsigned word = load_word<T> (p, left, plane.aligned);
-      const float w = weight[k];
+      const unsigned word = Whole ? __ldg ((const unsigned *)p)
+                                  : pointwise_load_bytes (p, min (left, 4));
 
 #pragma unroll
       for (int c = 0; c < per_word; c++)
-        sum[c]
-            = fmaf (w, (float)(component<T> (word, c) >> plane.shift), sum[c]);
+        sum[c] = fmaf (
+            weight[k], (float)(component<T> (word, c) >> plane.shift), sum[c]);
     }
-    if (sizeof (T) == 1)
-      ((float4 *)sums)[i]
-          = make_float4 (sum[0], sum[1], sum[2 % per_word], sum[3 % per_word]);
-    else
-      ((float2 *)sums)[i] = make_float2 (sum[0], sum[1]);
+#pragma unroll
+    for (int c = 0; c < per_word; c += 2)
+      ((float2 *)sums)[(i * per_word + c) / 2]
+          = make_float2 (sum[c], sum[c + 1]);
   }
 }
 
-template <typename T>
-static __device__ __forceinline__ void
-store (const ResizePlane &plane, T *to, float sum)
+static __device__ __forceinline__ unsigned
+finish (const ResizePlane &plane, float sum)
 {
-  *to = (T)(img_resize_round (sum, plane.bias, plane.scale, plane.max)
-            << plane.shift);
+  return (unsigned)img_resize_round (sum, plane.bias, plane.scale, plane.max)
+         << plane.shift;
+}
+
+/* Adds a pixel of `Channels` floats. */
+template <int Channels>
+static __device__ __forceinline__ void
+add_pixel (float *sum, float weight, const float *from)
+{
+  if (Channels == 4) {
+    const float4 pixel = *(const float4 *)from;
+
+    sum[0] = fmaf (weight, pixel.x, sum[0]);
+    sum[1] = fmaf (weight, pixel.y, sum[1]);
+    sum[2 % Channels] = fmaf (weight, pixel.z, sum[2 % Channels]);
+    sum[3 % Channels] = fmaf (weight, pixel.w, sum[3 % Channels]);
+  } else if (Channels == 2) {
+    const float2 pixel = *(const float2 *)from;
+
+    sum[0] = fmaf (weight, pixel.x, sum[0]);
+    sum[1 % Channels] = fmaf (weight, pixel.y, sum[1 % Channels]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      sum[c] = fmaf (weight, from[c], sum[c]);
+  }
+}
+
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+store_pixel (const ResizePlane &plane, const float *sum, T *to)
+{
+  const int bits = 8 * sizeof (T);
+  unsigned word = 0;
+
+  if (Channels * sizeof (T) == 4 && plane.dst_aligned) {
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      word |= finish (plane, sum[c]) << bits * c % 32;
+    *(unsigned *)to = word;
+  } else {
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      to[c] = (T)finish (plane, sum[c]);
+  }
 }
 
 /* Outputs begin..end-1 of a row from the sums over rows, of which component
@@ -127,16 +160,22 @@ sum_columns (const ResizePlane &plane, int begin, int end, int origin,
 {
   const int taps = Taps ? Taps : plane.x.taps;
 
-  for (int i = begin * Channels + threadIdx.x; i < end * Channels; i += 32) {
-    const int x = i / Channels, c = i - x * Channels;
-    const float *from = sums + plane.x.first[x] * Channels + c - origin;
+  for (int x = begin + threadIdx.x; x < end; x += 32) {
+    const float *from = sums + plane.x.first[x] * Channels - origin;
     const float *weight = plane.x.weight + (size_t)x * taps;
-    float sum = 0;
+    float sum[Channels] = {};
 
-#pragma unroll
-    for (int k = 0; k < taps; k++)
-      sum = fmaf (weight[k], from[k * Channels], sum);
-    store (plane, row + i, sum);
+    if (Taps == 2) {
+      const float2 two = *(const float2 *)weight;
+
+      add_pixel<Channels> (sum, two.x, from);
+      add_pixel<Channels> (sum, two.y, from + Channels);
+    } else {
+#pragma unroll 4
+      for (int k = 0; k < taps; k++)
+        add_pixel<Channels> (sum, weight[k], from + k * Channels);
+    }
+    store_pixel<T, Channels> (plane, sum, row + (size_t)x * Channels);
   }
 }
 
@@ -164,7 +203,7 @@ sum_long_output (const ResizePlane &plane, int x, int y, T *row)
     for (int lane = 16; lane > 0; lane /= 2)
       sum += __shfl_xor_sync (~0u, sum, lane);
     if (threadIdx.x == 0)
-      store (plane, row + (size_t)x * channels + c, sum);
+      row[(size_t)x * channels + c] = (T)finish (plane, sum);
   }
 }
 
@@ -182,7 +221,12 @@ sum_piece (const ResizePlane &plane, int begin, int end, int y, float *sums)
     sum_long_output (plane, begin, y, row);
     return;
   }
-  sum_rows<T> (plane, y, from, words, sums);
+  if (!plane.aligned || (from + words) * per_word > plane.src_row)
+    sum_rows<T, false, 0> (plane, y, from, words, sums);
+  else if (plane.y.taps == 2)
+    sum_rows<T, true, 2> (plane, y, from, words, sums);
+  else
+    sum_rows<T, true, 0> (plane, y, from, words, sums);
   __syncwarp ();
   if (taps == 2)
     sum_columns<T, Channels, 2> (plane, begin, end, from * per_word, sums, row);
@@ -266,7 +310,7 @@ make_piece (const ResizePlane &plane, int piece, int y, float *sums)
   } else if (plane.kind == KIND_HALVE) {
     for (int x = begin + threadIdx.x * step; x < end; x += 32 * step)
       halve<T, Channels> (plane, x, y);
-  } else if (plane.aligned && Channels * sizeof (T) == 4) {
+  } else if (plane.aligned && plane.dst_aligned && Channels * sizeof (T) == 4) {
     pick<unsigned> (plane, begin, end, y, 1);
   } else {
     pick<T> (plane, begin, end, y, Channels);
@@ -474,8 +518,7 @@ can_halve (
   const int step = 4 / view->component_bytes;
 
   return plan->halves && plane.width % step == 0
-         && is_aligned (plane.src, plane.src_stride, 8)
-         && is_aligned (plane.dst, plane.dst_stride, 4);
+         && is_aligned (plane.src, plane.src_stride, 8) && plane.dst_aligned;
 }
 
 static ResizePlane
@@ -508,13 +551,12 @@ resize_plane (const State *state, const ImgView *src, const ImgView *dst, int i)
   plane.scale = plan->scale;
   plane.blocks = (plane.height + WARPS - 1) / WARPS;
   plane.aligned = is_aligned (plane.src, plane.src_stride, 4);
+  plane.dst_aligned = is_aligned (plane.dst, plane.dst_stride, 4);
   plane.kind = plan->x.taps == 1 && plan->y.taps == 1 ? KIND_PICK
                : can_halve (plan, src, plane)         ? KIND_HALVE
                                                       : KIND_SUM;
   if (plane.kind != KIND_SUM)
     plane.pieces = (plane.width + SIMPLE_PIECE - 1) / SIMPLE_PIECE;
-  if (plane.kind == KIND_PICK)
-    plane.aligned &= is_aligned (plane.dst, plane.dst_stride, 4);
   return plane;
 }
 
