@@ -253,9 +253,10 @@ img_cvtcolor_check (const ImgView *src, const ImgView *dst,
 
 /* rows */
 
-/* With a constant `step` the compiler knows how to load vectors. */
+/* With a constant `step` the compiler knows how to load vectors; it does so
+ * best between bytes. */
 static inline void
-widen_step (const uint8_t *from, int step, int n, float *to)
+pick_step (const uint8_t *from, int step, int n, uint8_t *to)
 {
   for (int x = 0; x < n; x++)
     to[x] = from[x * step];
@@ -264,14 +265,18 @@ widen_step (const uint8_t *from, int step, int n, float *to)
 static IMG_VECTOR void
 widen8 (const uint8_t *from, int step, int n, float *to)
 {
-  if (step == 1)
-    widen_step (from, 1, n, to);
-  else if (step == 2)
-    widen_step (from, 2, n, to);
+  uint8_t row[SPAN];
+
+  if (step == 2)
+    pick_step (from, 2, n, row);
   else if (step == 3)
-    widen_step (from, 3, n, to);
-  else
-    widen_step (from, step, n, to);
+    pick_step (from, 3, n, row);
+  else if (step == 4)
+    pick_step (from, 4, n, row);
+  if (step > 1)
+    from = row;
+  for (int x = 0; x < n; x++)
+    to[x] = from[x];
 }
 
 static IMG_VECTOR void
@@ -405,7 +410,7 @@ mix_luma (float *r, const float *g, const float *b, int n)
 /* Adding and subtracting 1.5 * 2^23 rounds to nearest, ties to even. */
 static IMG_VECTOR void
 mix_row (const float *a, const float *b, const float *c, const float m[4],
-    float max, int n, uint16_t *to)
+    float max, int n, uint16_t *restrict to)
 {
   const float round = 12582912.0f;
 
@@ -460,27 +465,58 @@ convert_alpha (const ImgCvtcolorPlan *plan, int x, int n, int y, uint16_t *to)
   }
 }
 
-/* With a constant `channels` the compiler can store vectors. */
-static inline void
-narrow_channels (const uint16_t *const from[4], int channels, int n,
-    uint8_t *to)
+static IMG_VECTOR void
+narrow (const uint16_t *from, int n, uint8_t *to)
 {
   for (int x = 0; x < n; x++)
-    for (int c = 0; c < channels; c++)
-      to[channels * x + c] = (uint8_t) from[c][x];
+    to[x] = (uint8_t) from[x];
 }
 
 static IMG_VECTOR void
-narrow (const uint16_t *const from[4], int channels, int n, uint8_t *to)
+join2 (const uint16_t *restrict a, const uint16_t *restrict b, int n,
+    uint8_t *restrict to)
+{
+  for (int x = 0; x < n; x++) {
+    to[2 * x] = (uint8_t) a[x];
+    to[2 * x + 1] = (uint8_t) b[x];
+  }
+}
+
+static IMG_VECTOR void
+join3 (const uint16_t *restrict a, const uint16_t *restrict b,
+    const uint16_t *restrict c, int n, uint8_t *restrict to)
+{
+  for (int x = 0; x < n; x++) {
+    to[3 * x] = (uint8_t) a[x];
+    to[3 * x + 1] = (uint8_t) b[x];
+    to[3 * x + 2] = (uint8_t) c[x];
+  }
+}
+
+static IMG_VECTOR void
+join4 (const uint16_t *restrict a, const uint16_t *restrict b,
+    const uint16_t *restrict c, const uint16_t *restrict d, int n,
+    uint8_t *restrict to)
+{
+  for (int x = 0; x < n; x++) {
+    to[4 * x] = (uint8_t) a[x];
+    to[4 * x + 1] = (uint8_t) b[x];
+    to[4 * x + 2] = (uint8_t) c[x];
+    to[4 * x + 3] = (uint8_t) d[x];
+  }
+}
+
+static void
+join (const uint16_t *const from[4], int channels, int n, uint8_t *to)
 {
   if (channels == 1)
-    narrow_channels (from, 1, n, to);
+    narrow (from[0], n, to);
   else if (channels == 2)
-    narrow_channels (from, 2, n, to);
+    join2 (from[0], from[1], n, to);
   else if (channels == 3)
-    narrow_channels (from, 3, n, to);
+    join3 (from[0], from[1], from[2], n, to);
   else
-    narrow_channels (from, 4, n, to);
+    join4 (from[0], from[1], from[2], from[3], n, to);
 }
 
 static IMG_VECTOR void
@@ -501,7 +537,7 @@ store (const ImgView *dst, const ImgPlane *plane, uint16_t (*from)[BLOCK],
   for (int c = 0; c < plane->channels; c++)
     rows[c] = from[component_of (plane->channel[c])];
   if (dst->component_bytes == 1)
-    narrow (rows, plane->channels, n, (uint8_t *) to);
+    join (rows, plane->channels, n, (uint8_t *) to);
   else
     for (int c = 0; c < plane->channels; c++)
       shift_up (rows[c], dst->shift, plane->channels, n, (uint16_t *) to + c);
