@@ -106,6 +106,43 @@ img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error)
   return img_cuda_check (result, "ordering two streams", error);
 }
 
+extern "C" bool
+img_cuda_event_record (ImgEvent *event, ImgStream stream, ImgError *error)
+{
+  cudaError_t result = cudaSuccess;
+
+  if (!*event)
+    result = cudaEventCreateWithFlags (event, cudaEventDisableTiming);
+  if (result == cudaSuccess)
+    result = cudaEventRecord (*event, stream);
+  return img_cuda_check (result, "marking the end of a copy", error);
+}
+
+extern "C" bool
+img_cuda_event_is_past (ImgEvent event)
+{
+  return cudaEventQuery (event) != cudaErrorNotReady;
+}
+
+extern "C" void
+img_cuda_event_free (ImgEvent event)
+{
+  if (event)
+    cudaEventDestroy (event);
+}
+
+extern "C" bool
+img_cuda_host_is_locked (const void *data)
+{
+  cudaPointerAttributes attributes;
+
+  if (cudaPointerGetAttributes (&attributes, data) != cudaSuccess) {
+    cudaGetLastError ();
+    return true;
+  }
+  return attributes.type != cudaMemoryTypeUnregistered;
+}
+
 extern "C" void *
 img_cuda_alloc (size_t size, ImgError *error)
 {

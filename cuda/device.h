@@ -32,6 +32,19 @@ bool img_cuda_synchronize (ImgStream stream, ImgError *error);
  * without stopping the calling thread. */
 bool img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error);
 
+/* A moment in a stream. Recording makes it, in the current context, where
+ * `*event` is NULL. */
+typedef struct CUevent_st *ImgEvent;
+bool img_cuda_event_record (ImgEvent *event, ImgStream stream, ImgError *error);
+
+/* Whether all work before the moment has ended. Never waits. */
+bool img_cuda_event_is_past (ImgEvent event);
+void img_cuda_event_free (ImgEvent event);
+
+/* Whether copies from `data` may still read it when the call that queued them
+ * has returned: so it is with page-locked memory only. */
+bool img_cuda_host_is_locked (const void *data);
+
 /* Device memory of the current context; NULL, with the error, if there is
  * none. Freeing waits for the work that uses it. */
 void *img_cuda_alloc (size_t size, ImgError *error);

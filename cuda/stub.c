@@ -83,6 +83,29 @@ img_cuda_wait (ImgStream waiter, ImgStream other, ImgError *error)
   return fail (error);
 }
 
+bool
+img_cuda_event_record (ImgEvent *event, ImgStream stream, ImgError *error)
+{
+  return fail (error);
+}
+
+bool
+img_cuda_event_is_past (ImgEvent event)
+{
+  return true;
+}
+
+void
+img_cuda_event_free (ImgEvent event)
+{
+}
+
+bool
+img_cuda_host_is_locked (const void *data)
+{
+  return false;
+}
+
 void *
 img_cuda_alloc (size_t size, ImgError *error)
 {

@@ -19,7 +19,6 @@
 
 #include <string.h>
 
-#include "device.h"
 #include "types.h"
 
 GST_DEBUG_CATEGORY (gst_cuda_filter_debug);
@@ -296,6 +295,19 @@ gst_cuda_filter_clear_view (ImgView * view)
   memset (view, 0, sizeof (*view));
 }
 
+/* Gives the last uploaded buffer back to its owner, once the GPU has read it:
+ * long ago, as a rule, so this does not wait. */
+static gboolean
+gst_cuda_filter_end_upload (GstCudaFilter * self, ImgError * error)
+{
+  gboolean ok = !self->uploading || img_cuda_event_is_past (self->uploaded)
+      || img_cuda_synchronize (gst_cuda_filter_device_get_stream
+      (self->device), error);
+
+  gst_clear_buffer (&self->uploading);
+  return ok;
+}
+
 /* Gives back all that was made for frames. On a GPU its context must still be
  * the one in which it was made. */
 static void
@@ -308,6 +320,9 @@ gst_cuda_filter_reset (GstCudaFilter * self)
     img_cuda_synchronize (gst_cuda_filter_device_get_stream (self->device),
         &error);
     gst_cuda_filter_read_results (self);
+    gst_cuda_filter_end_upload (self, &error);
+    img_cuda_event_free (self->uploaded);
+    self->uploaded = NULL;
     gst_cuda_filter_clear_view (&self->upload);
     gst_cuda_filter_clear_view (&self->download);
   } else {
@@ -415,17 +430,23 @@ gst_cuda_filter_get_scratch (ImgView * scratch, const ImgView * view,
   return TRUE;
 }
 
-/* `host` copied to the device. The copy has ended when this returns, since the
- * buffer goes back to its owner. */
+/* Queues a copy of `host`, which is `buffer` mapped, to the device. Where the
+ * memory is page-locked the GPU reads it later, so the buffer is kept until the
+ * next frame comes, rather than wait for the GPU here. */
 static gboolean
-gst_cuda_filter_upload (GstCudaFilter * self, const ImgView * host,
-    ImgError * error)
+gst_cuda_filter_upload (GstCudaFilter * self, GstBuffer * buffer,
+    const ImgView * host, ImgError * error)
 {
   ImgStream stream = gst_cuda_filter_device_get_stream (self->device);
 
-  return gst_cuda_filter_get_scratch (&self->upload, host, error)
-      && img_cuda_copy (&self->upload, host, stream, error)
-      && img_cuda_synchronize (stream, error);
+  if (!gst_cuda_filter_end_upload (self, error)
+      || !gst_cuda_filter_get_scratch (&self->upload, host, error)
+      || !img_cuda_copy (&self->upload, host, stream, error))
+    return FALSE;
+  if (!img_cuda_host_is_locked (host->plane[0].data))
+    return TRUE;
+  self->uploading = gst_buffer_ref (buffer);
+  return img_cuda_event_record (&self->uploaded, stream, error);
 }
 
 static gboolean
@@ -435,7 +456,8 @@ gst_cuda_filter_download (GstCudaFilter * self, const ImgView * host,
   ImgStream stream = gst_cuda_filter_device_get_stream (self->device);
 
   return img_cuda_copy (host, &self->download, stream, error)
-      && img_cuda_synchronize (stream, error);
+      && img_cuda_synchronize (stream, error)
+      && gst_cuda_filter_end_upload (self, error);
 }
 
 /* A frame on the GPU: `src` and `dst` are the mapped buffers, each in device
@@ -454,7 +476,7 @@ gst_cuda_filter_process_cuda (GstCudaFilter * self, GstBuffer * inbuf,
   if (out_device && outbuf != inbuf
       && !gst_cuda_filter_device_begin (self->device, outbuf, error))
     return FALSE;
-  if (!in_device && !gst_cuda_filter_upload (self, src, error))
+  if (!in_device && !gst_cuda_filter_upload (self, inbuf, src, error))
     return FALSE;
   if (!out_device && !gst_cuda_filter_get_scratch (&self->download, dst, error))
     return FALSE;

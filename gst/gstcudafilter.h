@@ -6,6 +6,7 @@
 #include <gst/gst.h>
 #include <gst/video/video.h>
 
+#include "device.h"
 #include "gstcudafilterdevice.h"
 #include "operation.h"
 
@@ -53,6 +54,8 @@ struct _GstCudaFilter {
   gboolean in_device, out_device; /* the caps name CUDAMemory */
   GstBufferPool *pool;
   ImgView upload, download; /* device pictures beside system memory */
+  GstBuffer *uploading;     /* input that the GPU may still be reading */
+  ImgEvent uploaded;        /* when it has been read */
 
   /* one for frames and top fields, one for bottom fields; `state` of the first
    * is also read by the property functions, hence the lock */

@@ -144,6 +144,24 @@ gst_cuda_filter_other_caps (GstCudaFilter * self, GstPadDirection direction,
   return result;
 }
 
+/* Sorts structures in device memory before the others. Takes `caps`. */
+static GstCaps *
+gst_cuda_filter_device_first (GstCaps * caps)
+{
+  GstCaps *device = gst_caps_new_empty (), *others = gst_caps_new_empty ();
+
+  for (guint i = 0; i < gst_caps_get_size (caps); i++)
+    gst_caps_append (gst_cuda_filter_features_are_device
+        (gst_caps_get_features (caps, i)) ? device : others,
+        gst_caps_copy_nth (caps, i));
+  gst_caps_unref (caps);
+  gst_caps_append (device, others);
+  return device;
+}
+
+/* What the sink pad can take starts with device memory, also against the order
+ * of the filter: so a neighbour that can give both, such as cudaupload, gives
+ * that. */
 static GstCaps *
 gst_cuda_filter_transform_caps (GstBaseTransform * trans,
     GstPadDirection direction, GstCaps * caps, GstCaps * filter)
@@ -158,11 +176,13 @@ gst_cuda_filter_transform_caps (GstBaseTransform * trans,
 
   gst_caps_unref (other);
   gst_caps_unref (template);
-  if (!filter)
-    return result;
-  other = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
-  gst_caps_unref (result);
-  return other;
+  if (filter) {
+    other = gst_caps_intersect_full (filter, result, GST_CAPS_INTERSECT_FIRST);
+    gst_caps_unref (result);
+    result = other;
+  }
+  return direction == GST_PAD_SRC
+      ? gst_cuda_filter_device_first (result) : result;
 }
 
 /* True if the peer of `pad` names device memory itself. */

@@ -187,7 +187,11 @@ GST_START_TEST (test_out_of_range)
   GstElement *element = filter_new ("cudathreshold", NULL, NULL);
   gdouble threshold = 0;
 
-  ASSERT_WARNING (g_object_set (element, "threshold", 256.5, NULL));
+  /* a warning, or in later versions of GLib a critical */
+  _gst_check_expecting_log = TRUE;
+  g_object_set (element, "threshold", 256.5, NULL);
+  _gst_check_expecting_log = FALSE;
+  fail_unless (_gst_check_raised_warning || _gst_check_raised_critical);
   g_object_get (element, "threshold", &threshold, NULL);
   fail_unless (threshold == 127 || threshold == 255);
   gst_object_unref (element);

@@ -226,6 +226,9 @@ GST_END_TEST;
 
 /* memories, on a GPU */
 
+/* Quoted, since a harness puts the line in parentheses. */
+#define CUDA_CAPS "capsfilter caps=\"video/x-raw(" CUDA_MEMORY ")\""
+
 /* A frame through the elements of `launch`; the filter in it is called f. Its
  * pads must have the memory that is said. */
 static void
@@ -257,7 +260,7 @@ GST_START_TEST (test_memories)
   } neighbours[] = {
     {"", "", FALSE, FALSE},
     {"", " ! cudadownload", FALSE, TRUE},
-    {"", " ! video/x-raw(" CUDA_MEMORY ")", FALSE, TRUE},
+    {"", " ! " CUDA_CAPS, FALSE, TRUE},
     {"cudaupload ! ", " ! cudadownload", TRUE, TRUE},
     {"cudaupload ! ", "", TRUE, TRUE},
     {"cudaupload ! ", " ! video/x-raw", TRUE, FALSE},
@@ -287,9 +290,9 @@ GST_END_TEST;
  * downloaded by a third: for every format, grey ones too. */
 GST_START_TEST (test_formats_in_cuda_memory)
 {
-  const gchar *launch = "cudainvert backend=cuda ! "
-      "video/x-raw(" CUDA_MEMORY ") ! cudainvert name=f backend=cuda ! "
-      "video/x-raw(" CUDA_MEMORY ") ! cudainvert backend=cuda ! video/x-raw";
+  const gchar *launch = "cudainvert backend=cuda ! " CUDA_CAPS
+      " ! cudainvert name=f backend=cuda ! " CUDA_CAPS
+      " ! cudainvert backend=cuda ! video/x-raw";
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     gchar *fields = g_strdup_printf ("format=%s,width=35,height=19",
