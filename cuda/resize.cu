@@ -468,10 +468,13 @@ upload_plan (State *state, const ImgView *src, ImgError *error)
     return img_fail (error, IMG_ERROR_NO_MEMORY, "resize: out of memory");
   for (int i = 0; i < src->n_planes; i++)
     append_plane (state, src, i, data, &used);
+  /* such a copy may return before the device has all */
   ok = reserve_block (state, size, error)
        && img_cuda_check (
            cudaMemcpy (state->block, data, size * 4, cudaMemcpyHostToDevice),
-           "uploading weights", error);
+           "uploading weights", error)
+       && img_cuda_check (
+           cudaStreamSynchronize (NULL), "uploading weights", error);
   free (data);
   return ok;
 }
