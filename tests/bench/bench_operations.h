@@ -15,6 +15,7 @@ typedef struct {
   bool luma_only;      /* reads no chroma */
   double floor_target; /* at most so many times the floor */
   double peer_target;  /* at most so many times the fastest peer */
+  const char *to;      /* format of the result; NULL: that of the source */
 } BenchOperation;
 
 typedef struct {

@@ -3,7 +3,7 @@
  * pictures. On a machine with CUDA's toolkit but without meson's dependencies:
  *
  *   nvcc -shared -Xcompiler -fPIC -I cuda tests/bench/peers_npp.cu \
- *     -lnppial -lnppif -lnppist -lnppitc -lnppc \
+ *     -lnppial -lnppicc -lnppidei -lnppif -lnppist -lnppitc -lnppc \
  *     -o BUILD/tests/bench/libbench_peers_npp.so
  */
 #include <cuda_runtime.h>
@@ -85,6 +85,24 @@ static bool
 prepare_gray (void **state, const ImgView *view, ImgStream stream)
 {
   return prepare (state, view, stream) && view->plane[0].channels == 1;
+}
+
+/* Pictures in RGB order, and NV12, whose colour conversions NPP has. */
+static bool
+prepare_rgb (void **state, const ImgView *view, ImgStream stream)
+{
+  return prepare (state, view, stream) && view->plane[0].channels == 3;
+}
+
+static bool
+prepare_color (void **state, const ImgView *view, ImgStream stream)
+{
+  State *self = (State *)calloc (1, sizeof (State));
+
+  *state = self;
+  return self && view->component_bytes == 1 && view->n_planes <= 2
+         && (view->model == IMG_MODEL_YUV || view->plane[0].channels == 3)
+         && fill_context (&self->context, stream);
 }
 
 static bool
@@ -219,6 +237,28 @@ run_gauss_31 (void *state, const ImgView *src, const ImgView *dst)
   return run_gauss_taps (state, src, dst, 31);
 }
 
+static bool
+run_gray (void *state, const ImgView *src, const ImgView *dst)
+{
+  return nppiRGBToGray_8u_C3C1R_Ctx (POINT_ARGS, CONTEXT) == NPP_SUCCESS;
+}
+
+/* To BGR: of the same order, or of NV12. */
+static bool
+run_bgr (void *state, const ImgView *src, const ImgView *dst)
+{
+  static const int order[3] = { 2, 1, 0 };
+  const Npp8u *planes[2] = { (const Npp8u *)src->plane[0].data,
+    (const Npp8u *)src->plane[1].data };
+
+  if (src->model == IMG_MODEL_YUV)
+    return nppiNV12ToBGR_8u_P2C3R_Ctx (
+               planes, (int)src->plane[0].stride, DST, SIZE, CONTEXT)
+           == NPP_SUCCESS;
+  return nppiSwapChannels_8u_C3R_Ctx (POINT_ARGS, order, CONTEXT)
+         == NPP_SUCCESS;
+}
+
 /* clang-format off */
 extern "C" __attribute__ ((visibility ("default")))
 const BenchPeer bench_peers[] = {
@@ -236,6 +276,9 @@ const BenchPeer bench_peers[] = {
   { "gaussian-15", "nppiFilterGaussAdvanced", prepare_gaussian, run_gauss_15,
     release },
   { "gaussian-31", "nppiFilterGaussAdvanced", prepare_gaussian, run_gauss_31,
+    release },
+  { "cvtcolor-gray", "nppiRGBToGray", prepare_rgb, run_gray, release },
+  { "cvtcolor-bgr", "nppiSwapChannels, NV12ToBGR", prepare_color, run_bgr,
     release },
   {},
 };
