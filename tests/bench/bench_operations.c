@@ -19,6 +19,7 @@
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
+#include "resize.h"
 #include "sobel.h"
 #include "threshold.h"
 
@@ -51,6 +52,13 @@ static const ImgFftmagParams spectrum = { IMG_FFTMAG_LOG, true,
 
 static const ImgCvtcolorParams opaque = { 255 };
 
+#define RESIZE(name, method) \
+  static const ImgResizeParams name = { IMG_RESIZE_##method, 0, 0, 0, 0 }
+RESIZE (linear, LINEAR);
+RESIZE (cubic, CUBIC);
+RESIZE (area, AREA);
+RESIZE (lanczos, LANCZOS);
+
 #define BOTH(op) &img_##op##_cpu, &img_##op##_cuda
 static const BenchOperation operations[] = {
   { "invert", BOTH (invert), &invert, false, 1.15, 0 },
@@ -67,6 +75,10 @@ static const BenchOperation operations[] = {
   { "cvtcolor-bgr", BOTH (cvtcolor), &opaque, false, 1.3, 1, "BGR" },
   { "cvtcolor-bgra", BOTH (cvtcolor), &opaque, false, 1.3, 1, "BGRA" },
   { "cvtcolor-nv12", BOTH (cvtcolor), &opaque, false, 1.3, 1, "NV12" },
+  { "resize-half-linear", BOTH (resize), &linear, false, 1.5, 1, NULL, 2 },
+  { "resize-half-cubic", BOTH (resize), &cubic, false, 0, 1, NULL, 2 },
+  { "resize-half-lanczos", BOTH (resize), &lanczos, false, 0, 1, NULL, 2 },
+  { "resize-third-area", BOTH (resize), &area, false, 0, 1, NULL, 3 },
 };
 
 static const char *const formats[] = { "RGB", "RGBA", "NV12", "GRAY8" };
@@ -219,11 +231,12 @@ measure (Bench *bench, const BenchOperation *operation, const char *format,
 {
   BenchResult result = { operation, format, width, height };
   Work *work = g_new0 (Work, 1);
+  const int reduction = MAX (operation->reduction, 1);
   ImgView src, dst;
 
   img_view_init (&src, img_format_find (format), width, height);
   img_view_init (&dst, img_format_find (operation->to ? operation->to
-          : format), width, height);
+          : format), MAX (width / reduction, 1), MAX (height / reduction, 1));
   lay_out (work, &bench->machine, &src, &dst);
   work->operation = bench->on_gpu ? operation->cuda : operation->cpu;
   work->params = operation->params;

@@ -16,6 +16,7 @@ typedef struct {
   double floor_target; /* at most so many times the floor */
   double peer_target;  /* at most so many times the fastest peer */
   const char *to;      /* format of the result; NULL: that of the source */
+  int reduction;       /* of both sizes; 0: none */
 } BenchOperation;
 
 typedef struct {

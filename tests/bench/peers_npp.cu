@@ -3,7 +3,7 @@
  * pictures. On a machine with CUDA's toolkit but without meson's dependencies:
  *
  *   nvcc -shared -Xcompiler -fPIC -I cuda tests/bench/peers_npp.cu \
- *     -lnppial -lnppicc -lnppidei -lnppif -lnppist -lnppitc -lnppc \
+ *     -lnppial -lnppicc -lnppidei -lnppif -lnppig -lnppist -lnppitc -lnppc \
  *     -o BUILD/tests/bench/libbench_peers_npp.so
  */
 #include <cuda_runtime.h>
@@ -238,6 +238,41 @@ run_gauss_31 (void *state, const ImgView *src, const ImgView *dst)
 }
 
 static bool
+run_resize (void *state, const ImgView *src, const ImgView *dst, int method)
+{
+  const NppiRect from = { 0, 0, src->width, src->height };
+  const NppiRect to = { 0, 0, dst->width, dst->height };
+
+  return BY_CHANNELS (nppiResize, SRC, size_of (src), from, DST, size_of (dst),
+             to, method, CONTEXT)
+         == NPP_SUCCESS;
+}
+
+static bool
+run_resize_linear (void *state, const ImgView *src, const ImgView *dst)
+{
+  return run_resize (state, src, dst, NPPI_INTER_LINEAR);
+}
+
+static bool
+run_resize_cubic (void *state, const ImgView *src, const ImgView *dst)
+{
+  return run_resize (state, src, dst, NPPI_INTER_CUBIC);
+}
+
+static bool
+run_resize_lanczos (void *state, const ImgView *src, const ImgView *dst)
+{
+  return run_resize (state, src, dst, NPPI_INTER_LANCZOS);
+}
+
+static bool
+run_resize_super (void *state, const ImgView *src, const ImgView *dst)
+{
+  return run_resize (state, src, dst, NPPI_INTER_SUPER);
+}
+
+static bool
 run_gray (void *state, const ImgView *src, const ImgView *dst)
 {
   return nppiRGBToGray_8u_C3C1R_Ctx (POINT_ARGS, CONTEXT) == NPP_SUCCESS;
@@ -279,6 +314,12 @@ const BenchPeer bench_peers[] = {
     release },
   { "cvtcolor-gray", "nppiRGBToGray", prepare_rgb, run_gray, release },
   { "cvtcolor-bgr", "nppiSwapChannels, NV12ToBGR", prepare_color, run_bgr,
+    release },
+  { "resize-half-linear", "nppiResize", prepare, run_resize_linear, release },
+  { "resize-half-cubic", "nppiResize", prepare, run_resize_cubic, release },
+  { "resize-half-lanczos", "nppiResize", prepare, run_resize_lanczos,
+    release },
+  { "resize-third-area", "nppiResize, super", prepare, run_resize_super,
     release },
   {},
 };

@@ -57,7 +57,7 @@ build_peers() { # FOLDER
   [ -e "$library" ] && return
   PATH=$PATH:$cuda/bin nvcc -shared -Xcompiler -fPIC -I cuda \
     tests/bench/peers_npp.cu -o "$library" \
-    -lnppial -lnppicc -lnppidei -lnppif -lnppist -lnppitc -lnppc ||
+    -lnppial -lnppicc -lnppidei -lnppif -lnppig -lnppist -lnppitc -lnppc ||
     echo "no NPP here: its columns stay empty"
 }
 
