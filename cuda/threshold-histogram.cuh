@@ -11,8 +11,7 @@
 #include "luma.cuh"
 #include "threshold-arith.h"
 
-#define HISTOGRAM_THREADS 512
-#define HISTOGRAM_BLOCKS 2        /* for each multiprocessor */
+#define HISTOGRAM_THREADS 1024    /* one block for each multiprocessor */
 #define HISTOGRAM_COUNTERS 8192   /* of a block, in shared memory */
 #define HISTOGRAM_SHARED_DEPTH 12 /* deeper ones count in device memory */
 
@@ -28,59 +27,93 @@ struct ThresholdHistogram {
 /* Where the last block puts the threshold. */
 struct HistogramResult {
   ThresholdHistogram *histogram;
-  volatile int *computed; /* a copy of the level, in memory of the host */
   ImgThresholdMethod method;
   int bins;
 };
 
-/* The largest key of all threads, for all threads. */
-static __device__ HistogramKey
-block_max (HistogramKey key)
+/* Threads that the last block goes on with: no more than 8 bits need. */
+static __device__ __forceinline__ int
+finish_threads (int bins)
 {
-  __shared__ HistogramKey warp[HISTOGRAM_THREADS / 32];
+  return max (256, min (bins, HISTOGRAM_THREADS));
+}
+
+/* The largest key of the first `threads` threads, for all of them. */
+template <typename T>
+static __device__ T
+block_max (T key, int threads)
+{
+  __shared__ T warp[32];
+  const int lane = threadIdx.x % 32;
 
   for (int i = 16; i > 0; i /= 2)
     key = max (key, __shfl_xor_sync (~0u, key, i));
   __syncthreads ();
-  if (threadIdx.x % 32 == 0)
+  if (lane == 0)
     warp[threadIdx.x / 32] = key;
   __syncthreads ();
-  for (int i = 0; i < HISTOGRAM_THREADS / 32; i++)
-    key = max (key, warp[i]);
+  key = lane < threads / 32 ? warp[lane] : 0;
+  for (int i = 16; i > 0; i /= 2)
+    key = max (key, __shfl_xor_sync (~0u, key, i));
   return key;
 }
 
-/* The sum over the threads before this one; `total` is that over all. */
-static __device__ HistogramKey
-block_scan (HistogramKey value, HistogramKey *total)
+/* A number of pixels and the sum of their levels. */
+struct HistogramSum {
+  unsigned n;
+  HistogramKey sum;
+};
+
+/* The sum over this lane and those before it. */
+static __device__ __forceinline__ HistogramSum
+warp_scan (HistogramSum value)
 {
-  __shared__ HistogramKey warp[HISTOGRAM_THREADS / 32];
-  HistogramKey sum = value, before = 0;
-
   for (int i = 1; i < 32; i *= 2) {
-    const HistogramKey other = __shfl_up_sync (~0u, sum, i);
+    const unsigned n = __shfl_up_sync (~0u, value.n, i);
+    const HistogramKey sum = __shfl_up_sync (~0u, value.sum, i);
 
-    if (threadIdx.x % 32 >= i)
-      sum += other;
+    if (threadIdx.x % 32 >= i) {
+      value.n += n;
+      value.sum += sum;
+    }
   }
-  __syncthreads ();
+  return value;
+}
+
+/* The sum over the threads before this one; `total` is that over all. */
+static __device__ HistogramSum
+block_scan (HistogramSum value, int threads, HistogramSum *total)
+{
+  __shared__ HistogramSum warp[32];
+  const int index = threadIdx.x / 32;
+  HistogramSum sum = warp_scan (value);
+
   if (threadIdx.x % 32 == 31)
-    warp[threadIdx.x / 32] = sum;
+    warp[index] = sum;
   __syncthreads ();
-  *total = 0;
-  for (int i = 0; i < HISTOGRAM_THREADS / 32; i++) {
-    if (i < threadIdx.x / 32)
-      before += warp[i];
-    *total += warp[i];
+  if (index == 0) {
+    HistogramSum all = {};
+
+    if (threadIdx.x < threads / 32)
+      all = warp[threadIdx.x];
+    warp[threadIdx.x] = warp_scan (all);
   }
-  return before + sum - value;
+  __syncthreads ();
+  *total = warp[31];
+  sum.n -= value.n;
+  sum.sum -= value.sum;
+  if (index > 0) {
+    sum.n += warp[index - 1].n;
+    sum.sum += warp[index - 1].sum;
+  }
+  return sum;
 }
 
 /* The bins first..end - 1 of this thread. */
 static __device__ int2
-own_bins (int bins)
+own_bins (int bins, int threads)
 {
-  const int chunk = (bins + HISTOGRAM_THREADS - 1) / HISTOGRAM_THREADS;
+  const int chunk = (bins + threads - 1) / threads;
   const int first = min ((int)threadIdx.x * chunk, bins);
 
   return make_int2 (first, min (first + chunk, bins));
@@ -89,82 +122,63 @@ own_bins (int bins)
 /* Of the threads whose key is the largest, the lowest level; -1 if no key is
  * above 0. */
 static __device__ int
-first_best (HistogramKey key, int level)
+first_best (HistogramKey key, HistogramKey best, int level, int threads)
 {
-  const HistogramKey best = block_max (key);
-  const HistogramKey back
-      = block_max (key == best ? (HistogramKey)(INT_MAX - level) : 0);
+  const int back = block_max (key == best ? INT_MAX - level : 0, threads);
 
-  return best == 0 ? -1 : INT_MAX - (int)back;
-}
-
-/* A histogram, and for Otsu its number of pixels and sum of levels, and those
- * of the bins before this thread's. */
-struct HistogramSums {
-  HistogramKey before_n, before_sum, n, sum;
-};
-
-static __device__ HistogramSums
-histogram_sums (const unsigned *count, int2 own)
-{
-  HistogramSums sums = {};
-
-  for (int i = own.x; i < own.y; i++) {
-    sums.before_n += __ldcg (count + i);
-    sums.before_sum += (HistogramKey)__ldcg (count + i) * i;
-  }
-  sums.before_n = block_scan (sums.before_n, &sums.n);
-  sums.before_sum = block_scan (sums.before_sum, &sums.sum);
-  return sums;
+  return best == 0 ? -1 : INT_MAX - back;
 }
 
 /* The first of this thread's levels with the largest variance, which is put
- * into `largest`; or the number of levels near `limit`, if that is above 0. */
+ * into `largest`. `before` is the sum over the bins before them. */
 static __device__ int
-own_variances (const unsigned *count, int2 own, HistogramSums sums,
-    double limit, double *largest)
+own_variances (const unsigned *count, int2 own, HistogramSum before,
+    HistogramSum total, double *largest)
 {
-  int level = 0, near = 0;
+  int level = 0;
 
   *largest = 0;
   for (int i = own.x; i < own.y; i++) {
-    sums.before_n += __ldcg (count + i);
-    sums.before_sum += (HistogramKey)__ldcg (count + i) * i;
-    const double variance = img_otsu_variance (
-        (unsigned)sums.before_n, sums.before_sum, (unsigned)sums.n, sums.sum);
+    before.n += count[i];
+    before.sum += (HistogramKey)count[i] * i;
+    const double variance
+        = img_otsu_variance (before.n, before.sum, total.n, total.sum);
 
     if (variance > *largest) {
       *largest = variance;
       level = i;
     }
-    near += limit > 0 && img_otsu_near (variance, limit);
   }
-  return limit > 0 ? near : level;
+  return level;
 }
 
 /* Variances are not negative, so their bits compare as they do. */
 static __device__ int
 otsu_level (const unsigned *count, int bins)
 {
-  __shared__ unsigned copy[256];
   __shared__ int level;
-  const int2 own = own_bins (bins);
-  const HistogramSums sums = histogram_sums (count, own);
-  double largest, limit;
+  const int threads = finish_threads (bins);
+  const int2 own = own_bins (bins, threads);
+  HistogramSum sum = {}, total;
+  double largest;
 
-  const int own_level = own_variances (count, own, sums, 0, &largest);
+  for (int i = own.x; i < own.y; i++) {
+    sum.n += count[i];
+    sum.sum += (HistogramKey)count[i] * i;
+  }
+  sum = block_scan (sum, threads, &total);
+  const int own_level = own_variances (count, own, sum, total, &largest);
   const HistogramKey key = (HistogramKey)__double_as_longlong (largest);
-  const int best = max (first_best (key, own_level), 0);
+  const HistogramKey best = block_max (key, threads);
+  const int first = max (first_best (key, best, own_level, threads), 0);
   if (bins != 256)
-    return best;
-  limit = __longlong_as_double ((long long)block_max (key));
-  if (threadIdx.x < 256)
-    copy[threadIdx.x] = __ldcg (count + threadIdx.x);
-  const int near = own_variances (count, own, sums, limit, &largest);
-  if (__syncthreads_count (near) < 2)
-    return best;
+    return first;
+  /* `largest` is the variance of this thread's only level */
+  const double limit = __longlong_as_double ((long long)best);
+  if (__syncthreads_count (img_otsu_near (largest, limit)) < 2)
+    return first;
   if (threadIdx.x == 0) /* rare: some 20 µs */
-    level = img_otsu_recurrence (copy, (unsigned)sums.n, sums.sum);
+    level = img_otsu_recurrence (count, total.n, total.sum);
   __syncthreads ();
   return level;
 }
@@ -172,36 +186,41 @@ otsu_level (const unsigned *count, int bins)
 static __device__ int
 triangle_level (const unsigned *count, int bins)
 {
-  const int2 own = own_bins (bins);
-  HistogramKey first = 0, last = 0, peak = 0, best = 0;
+  const int threads = finish_threads (bins);
+  const int2 own = own_bins (bins, threads);
+  HistogramKey peak = 0, best = 0;
+  int first = 0, last = 0;
   int position = 0;
 
   for (int i = own.x; i < own.y; i++) {
-    const HistogramKey n = __ldcg (count + i), back = bins - i;
+    const HistogramKey n = count[i];
 
     if (n > 0) {
-      first = max (first, back);
-      last = max (last, (HistogramKey)i);
+      first = max (first, bins - i);
+      last = max (last, i);
     }
-    peak = max (peak, n << 32 | back); /* of equal peaks the first */
+    /* of equal peaks the first */
+    peak = max (peak, n << 32 | (HistogramKey)(bins - i));
   }
-  first = block_max (first);
-  last = block_max (last);
-  peak = block_max (peak);
-  const ImgTriangle triangle = img_triangle (bins, bins - (int)first, (int)last,
+  first = block_max (first, threads);
+  last = block_max (last, threads);
+  peak = block_max (peak, threads);
+  const ImgTriangle triangle = img_triangle (bins, bins - first, last,
       bins - (int)(peak & 0xffffffffu), (unsigned)(peak >> 32));
   for (int i = own.x; i < own.y; i++) {
-    const int64_t distance
-        = i > triangle.begin && i <= triangle.peak ? img_triangle_distance (
-              &triangle, i, __ldcg (count + img_triangle_mirror (&triangle, i)))
-                                                   : 0;
+    const int64_t distance = i > triangle.begin && i <= triangle.peak
+                                 ? img_triangle_distance (&triangle, i,
+                                     count[img_triangle_mirror (&triangle, i)])
+                                 : 0;
 
     if (distance > (int64_t)best) {
       best = distance;
       position = i;
     }
   }
-  position = first_best (best, position);
+  const HistogramKey own_best = best;
+  best = block_max (own_best, threads);
+  position = first_best (own_best, best, position, threads);
   return img_triangle_level (
       &triangle, position < 0 ? triangle.begin : position);
 }
@@ -211,16 +230,18 @@ static __device__ void
 finish_histogram (const HistogramResult &result)
 {
   ThresholdHistogram *histogram = result.histogram;
+  const int threads = finish_threads (result.bins);
+
+  if (threadIdx.x >= threads)
+    return;
   const int level = result.method == IMG_THRESHOLD_OTSU
                         ? otsu_level (histogram->count, result.bins)
                         : triangle_level (histogram->count, result.bins);
 
-  if (threadIdx.x == 0) {
+  if (threadIdx.x == 0)
     histogram->level = level;
-    *result.computed = level;
-  }
   __syncthreads ();
-  for (int i = threadIdx.x; i < result.bins; i += HISTOGRAM_THREADS)
+  for (int i = threadIdx.x; i < result.bins; i += threads)
     histogram->count[i] = 0;
 }
 
@@ -249,6 +270,7 @@ template <typename Group> struct SharedCounter {
     for (int bin = threadIdx.x; bin < bins; bin += HISTOGRAM_THREADS) {
       unsigned sum = 0;
 
+#pragma unroll 8
       for (int i = 0; i < copies; i++) /* from different banks */
         sum += counters[bin * copies + ((i + threadIdx.x) & (copies - 1))];
       if (sum > 0)
@@ -326,6 +348,7 @@ is_last_block (ThresholdHistogram *histogram)
   if (threadIdx.x == 0)
     last = atomicInc (&histogram->blocks, gridDim.x - 1) == gridDim.x - 1;
   __syncthreads ();
+  __threadfence (); /* the counts of the others, not what L1 may hold */
   return last;
 }
 
@@ -367,7 +390,6 @@ histogram_run (const ImgView *view, const HistogramResult *result,
     int processors, cudaStream_t stream, ImgError *error)
 {
   const LumaPicture picture = luma_picture (view);
-  const int n_blocks = HISTOGRAM_BLOCKS * processors;
 
   luma_dispatch (view, [&] (auto group) {
     typedef decltype (group) Group;
@@ -379,11 +401,11 @@ histogram_run (const ImgView *view, const HistogramResult *result,
       log_copies++;
     if (view->depth <= HISTOGRAM_SHARED_DEPTH)
       shared_histogram_kernel<Group>
-          <<<n_blocks, HISTOGRAM_THREADS, 0, stream>>> (
+          <<<processors, HISTOGRAM_THREADS, 0, stream>>> (
               picture, groups, log_copies, *result);
     else if constexpr (sizeof (typename Group::Component) > 1)
       global_histogram_kernel<Group>
-          <<<n_blocks, HISTOGRAM_THREADS, 0, stream>>> (
+          <<<processors, HISTOGRAM_THREADS, 0, stream>>> (
               picture, groups, *result);
   });
   return img_cuda_launched ("launching the histogram", error);

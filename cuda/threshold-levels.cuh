@@ -8,14 +8,32 @@
 #include "luma.cuh"
 #include "threshold-arith.h"
 
+/* A level that a kernel before has left in device memory, and where the host
+ * wants to see it. */
+struct ComputedLevel {
+  const int *level; /* NULL: the level is fixed */
+  volatile int *report;
+
+  /* The level, for every thread of a grid. One reports it early: the kernel
+   * does not end before the host's memory has it. */
+  __device__ __forceinline__ int read () const
+  {
+    const int value = *level;
+
+    if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0)
+      *report = value;
+    return value;
+  }
+};
+
 /* ImgThresholdRule on words; see pointwise.cuh. */
 template <int Bytes> struct ThresholdWords {
   unsigned limit; /* what a component above is greater than */
   unsigned last;  /* the largest component, where containers have room */
   unsigned keep_above, set_above;
   unsigned keep_below, set_below;
-  unsigned ones;       /* 1 << shift in the lanes that are decided */
-  const int *computed; /* the level, unless set_level has been called */
+  unsigned ones;          /* 1 << shift in the lanes that are decided */
+  ComputedLevel computed; /* unless set_level has been called */
   bool truncate;
   int black, shift;
 
@@ -38,8 +56,8 @@ template <int Bytes> struct ThresholdWords {
 
   __device__ void begin ()
   {
-    if (computed)
-      set_level (*computed);
+    if (computed.level)
+      set_level (computed.read ());
   }
 
   __device__ unsigned operator() (unsigned word) const

@@ -53,11 +53,11 @@ threshold_lane (
     (rule->keep_below << shift) & all, rule->set_below << shift, 1u << shift };
 }
 
-/* The functor of a plane, `computed` being NULL for a fixed level. */
+/* The functor of a plane. */
 template <int Bytes>
 static ThresholdWords<Bytes>
 plane_words (const ImgView *view, const ImgPlane *plane,
-    const ImgThresholdRule *rule, const int *computed)
+    const ImgThresholdRule *rule, ComputedLevel computed)
 {
   const unsigned last
       = img_view_levels (view).max << view->shift | ((1u << view->shift) - 1);
@@ -82,8 +82,9 @@ plane_words (const ImgView *view, const ImgPlane *plane,
   words.truncate = rule->truncate;
   words.black = rule->black;
   words.shift = view->shift;
-  words.computed = words.ones ? computed : NULL;
-  if (!computed)
+  if (words.ones)
+    words.computed = computed;
+  if (!computed.level)
     words.set_level (rule->level);
   return words;
 }
@@ -91,7 +92,7 @@ plane_words (const ImgView *view, const ImgPlane *plane,
 template <int Bytes>
 static bool
 apply_to_planes (const ImgView *src, const ImgView *dst,
-    const ImgThresholdRule *rule, const int *computed, ImgStream stream,
+    const ImgThresholdRule *rule, ComputedLevel computed, ImgStream stream,
     ImgError *error)
 {
   PointwiseJob<ThresholdWords<Bytes>> job = {};
@@ -109,7 +110,7 @@ struct PixelJob {
   LumaTarget dst;
   ImgThresholdRule rule;
   int groups;
-  const int *computed;
+  ComputedLevel computed;
 };
 
 template <typename Group>
@@ -127,7 +128,7 @@ __launch_bounds__ (PIXEL_THREADS_X *PIXEL_THREADS_Y)
   for (int k = 0; k < PIXEL_ROWS; k++)
     if (y + k * PIXEL_THREADS_Y < job.src.height)
       group[k].load (job.src, y + k * PIXEL_THREADS_Y, index);
-  const int at = job.computed ? *job.computed : job.rule.level;
+  const int at = job.computed.level ? job.computed.read () : job.rule.level;
 #pragma unroll
   for (int k = 0; k < PIXEL_ROWS; k++) {
     unsigned level[Group::kPixels];
@@ -143,7 +144,7 @@ __launch_bounds__ (PIXEL_THREADS_X *PIXEL_THREADS_Y)
 
 static bool
 apply_to_pixels (const ImgView *src, const ImgView *dst,
-    const ImgThresholdRule *rule, const int *computed, cudaStream_t stream,
+    const ImgThresholdRule *rule, ComputedLevel computed, cudaStream_t stream,
     ImgError *error)
 {
   PixelJob job = { luma_picture (src), luma_target (dst), *rule, 0, computed };
@@ -162,10 +163,10 @@ apply_to_pixels (const ImgView *src, const ImgView *dst,
          && pointwise_fill_others (src, dst, stream, error);
 }
 
-/* Applies rule->level, or `computed` if it is not NULL. */
+/* Applies rule->level, or `computed`. */
 static bool
 apply (const ImgView *src, const ImgView *dst, const ImgThresholdParams *params,
-    const int *computed, ImgStream stream, ImgError *error)
+    ComputedLevel computed, ImgStream stream, ImgError *error)
 {
   const ImgThresholdRule rule = img_threshold_rule (src, params);
 
@@ -307,12 +308,13 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
                src, dst, p, &state->adaptive, state->scratch, stream, error)
            && pointwise_fill_others (src, dst, stream, error);
   if (!is_automatic (p->method))
-    return apply (src, dst, p, NULL, stream, error);
-  const HistogramResult result
-      = { state->histogram, state->computed_device, p->method, state->bins };
+    return apply (src, dst, p, ComputedLevel (), stream, error);
+  const HistogramResult result = { state->histogram, p->method, state->bins };
+  const ComputedLevel computed
+      = { &state->histogram->level, state->computed_device };
 
   return histogram_run (src, &result, state->processors, stream, error)
-         && apply (src, dst, p, &state->histogram->level, stream, error);
+         && apply (src, dst, p, computed, stream, error);
 }
 
 extern "C" const ImgOperation img_threshold_cuda
