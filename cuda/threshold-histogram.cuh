@@ -365,6 +365,7 @@ __launch_bounds__ (HISTOGRAM_THREADS) shared_histogram_kernel (
     counters[i] = 0;
   __syncthreads ();
   count_picture<Group> (picture, groups, counter);
+  start_next_kernel ();
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);
@@ -379,6 +380,7 @@ __launch_bounds__ (HISTOGRAM_THREADS)
   GlobalCounter<Group> counter = { result.histogram->count, 0, 0 };
 
   count_picture<Group> (picture, groups, counter);
+  start_next_kernel ();
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);

@@ -19,6 +19,7 @@ typedef struct {
   ImgThresholdMethod method; /* of the last prepare, as is `view` */
   ImgView view;
   int processors;
+  bool early; /* the level may be applied by a kernel that starts early */
   ThresholdHistogram *histogram; /* NULL: never needed yet */
   int bins;
   volatile int *computed; /* on the host; INT_MIN: none yet */
@@ -97,6 +98,7 @@ apply_to_planes (const ImgView *src, const ImgView *dst,
 {
   PointwiseJob<ThresholdWords<Bytes>> job = {};
 
+  job.early = computed.early;
   for (int i = 0; i < src->n_planes; i++)
     pointwise_add (&job, src, dst, i,
         plane_words<Bytes> (src, &src->plane[i], rule, computed));
@@ -155,9 +157,10 @@ apply_to_pixels (const ImgView *src, const ImgView *dst,
     const dim3 block (PIXEL_THREADS_X, PIXEL_THREADS_Y);
 
     job.groups = (src->width + Group::kPixels - 1) / Group::kPixels;
-    pixel_kernel<Group><<<dim3 ((job.groups + block.x - 1) / block.x,
-                              (src->height + tile - 1) / tile),
-        block, 0, stream>>> (job);
+    launch_after (pixel_kernel<Group>,
+        dim3 ((job.groups + block.x - 1) / block.x,
+            (src->height + tile - 1) / tile),
+        block, computed.early, stream, job);
   });
   return img_cuda_launched ("launching threshold", error)
          && pointwise_fill_others (src, dst, stream, error);
@@ -227,6 +230,8 @@ make_state (ThresholdState **out, ImgError *error)
           "mapping page-locked memory", error))
     return false;
   *state->computed = INT_MIN;
+  state->early
+      = can_start_early (shared_histogram_kernel<LumaGroup<uint8_t, 1, 1>>);
   return true;
 }
 
@@ -311,7 +316,7 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
     return apply (src, dst, p, ComputedLevel (), stream, error);
   const HistogramResult result = { state->histogram, p->method, state->bins };
   const ComputedLevel computed
-      = { &state->histogram->level, state->computed_device };
+      = { &state->histogram->level, state->computed_device, state->early };
 
   return histogram_run (src, &result, state->processors, stream, error)
          && apply (src, dst, p, computed, stream, error);
