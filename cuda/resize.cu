@@ -209,12 +209,26 @@ sum_long_output (const ResizePlane &plane, int x, int y, T *row)
 
 template <typename T, int Channels>
 static __device__ __forceinline__ void
+sum_columns_by_taps (const ResizePlane &plane, int begin, int end, int origin,
+    const float *sums, T *row)
+{
+  if (plane.x.taps == 2)
+    sum_columns<T, Channels, 2> (plane, begin, end, origin, sums, row);
+  else if (plane.x.taps == 4)
+    sum_columns<T, Channels, 4> (plane, begin, end, origin, sums, row);
+  else
+    sum_columns<T, Channels, 0> (plane, begin, end, origin, sums, row);
+}
+
+template <typename T>
+static __device__ __forceinline__ void
 sum_piece (const ResizePlane &plane, int begin, int end, int y, float *sums)
 {
-  const int per_word = 4 / sizeof (T), taps = plane.x.taps;
-  const int from = plane.x.first[begin] * Channels / per_word;
-  const int to = (plane.x.first[end - 1] + taps) * Channels;
+  const int per_word = 4 / sizeof (T), channels = plane.channels;
+  const int from = plane.x.first[begin] * channels / per_word;
+  const int to = (plane.x.first[end - 1] + plane.x.taps) * channels;
   const int words = (to + per_word - 1) / per_word - from;
+  const int origin = from * per_word;
   T *row = (T *)(plane.dst + y * plane.dst_stride);
 
   if (words * per_word > PIECE) {
@@ -228,12 +242,14 @@ sum_piece (const ResizePlane &plane, int begin, int end, int y, float *sums)
   else
     sum_rows<T, true, 0> (plane, y, from, words, sums);
   __syncwarp ();
-  if (taps == 2)
-    sum_columns<T, Channels, 2> (plane, begin, end, from * per_word, sums, row);
-  else if (taps == 4)
-    sum_columns<T, Channels, 4> (plane, begin, end, from * per_word, sums, row);
+  if (channels == 1)
+    sum_columns_by_taps<T, 1> (plane, begin, end, origin, sums, row);
+  else if (channels == 2)
+    sum_columns_by_taps<T, 2> (plane, begin, end, origin, sums, row);
+  else if (channels == 3)
+    sum_columns_by_taps<T, 3> (plane, begin, end, origin, sums, row);
   else
-    sum_columns<T, Channels, 0> (plane, begin, end, from * per_word, sums, row);
+    sum_columns_by_taps<T, 4> (plane, begin, end, origin, sums, row);
 }
 
 /* halving */
@@ -296,18 +312,16 @@ pick (const ResizePlane &plane, int begin, int end, int y, int parts)
 
 /* the kernel */
 
+/* A piece for which nothing is added up. */
 template <typename T, int Channels>
 static __device__ __forceinline__ void
-make_piece (const ResizePlane &plane, int piece, int y, float *sums)
+make_simple_piece (const ResizePlane &plane, int piece, int y)
 {
   const int begin = piece * SIMPLE_PIECE;
   const int end = min (begin + SIMPLE_PIECE, plane.width);
   const int step = 4 / sizeof (T); /* whole words for each lane */
 
-  if (plane.kind == KIND_SUM) {
-    sum_piece<T, Channels> (
-        plane, plane.piece[piece], plane.piece[piece + 1], y, sums);
-  } else if (plane.kind == KIND_HALVE) {
+  if (plane.kind == KIND_HALVE) {
     for (int x = begin + threadIdx.x * step; x < end; x += 32 * step)
       halve<T, Channels> (plane, x, y);
   } else if (plane.aligned && plane.dst_aligned && Channels * sizeof (T) == 4) {
@@ -331,20 +345,17 @@ __global__ void __launch_bounds__ (32 * WARPS)
 
   if (piece >= plane.pieces || y >= plane.height)
     return;
-  switch (plane.channels) {
-  case 1:
-    make_piece<T, 1> (plane, piece, y, sums[threadIdx.y]);
-    break;
-  case 2:
-    make_piece<T, 2> (plane, piece, y, sums[threadIdx.y]);
-    break;
-  case 3:
-    make_piece<T, 3> (plane, piece, y, sums[threadIdx.y]);
-    break;
-  default:
-    make_piece<T, 4> (plane, piece, y, sums[threadIdx.y]);
-    break;
-  }
+  if (plane.kind == KIND_SUM)
+    sum_piece<T> (plane, plane.piece[piece], plane.piece[piece + 1], y,
+        sums[threadIdx.y]);
+  else if (plane.channels == 1)
+    make_simple_piece<T, 1> (plane, piece, y);
+  else if (plane.channels == 2)
+    make_simple_piece<T, 2> (plane, piece, y);
+  else if (plane.channels == 3)
+    make_simple_piece<T, 3> (plane, piece, y);
+  else
+    make_simple_piece<T, 4> (plane, piece, y);
 }
 
 /* black */
