@@ -177,6 +177,26 @@ fill_output (const Axis *axis, int i, int taps, double *raw,
   }
 }
 
+/* Takes tap `k`, the first or the last, away if nothing is ever taken from it.
+ */
+static bool
+drop_tap (ImgResizeAxis *axis, int k)
+{
+  const int n = axis->end - axis->begin, taps = axis->taps;
+
+  for (int i = 0; i < n; i++)
+    if (axis->weight[(size_t) i * taps + k] != 0)
+      return false;
+  for (int i = 0; i < n; i++) {
+    axis->first[i] += k == 0;
+    memmove (axis->weight + (size_t) i * (taps - 1),
+        axis->weight + (size_t) i * taps + (k == 0),
+        (taps - 1) * sizeof (float));
+  }
+  axis->taps--;
+  return true;
+}
+
 static bool
 make_axis (const Axis *axis, int begin, int end, ImgResizeAxis *result,
     ImgError *error)
@@ -197,6 +217,8 @@ make_axis (const Axis *axis, int begin, int end, ImgResizeAxis *result,
   for (size_t i = 0; i < n; i++)
     fill_output (axis, (int) i, taps, raw, result);
   free (raw);
+  while (result->taps > 1 && drop_tap (result, result->taps - 1));
+  while (result->taps > 1 && drop_tap (result, 0));
   return true;
 }
 
