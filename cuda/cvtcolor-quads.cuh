@@ -19,27 +19,34 @@ enum QuadsKind {
   QUADS_GRAY,
   QUADS_PACKED3,
   QUADS_PACKED4,
-  QUADS_YUV420,
+  QUADS_NV12, /* and NV21 */
+  QUADS_I420, /* and YV12 */
   QUADS_NONE
 };
 
-/* Chroma of 4:2:0 in one plane or two, as bytes of a word in which two samples
- * of both lie: `pair` makes each a word of u and v in 16 bits, `one` the same
- * of a word with one sample of both. */
-struct QuadsChroma {
-  bool planar;
-  unsigned pair[2], one;
-};
-
+/* What no thread works out for itself. */
 struct QuadsJob {
   ImgCvtcolorPlan plan;
   const unsigned char *src; /* of a packed picture */
   unsigned char *dst;
-  int quads, width, height;
+  int quads, height;
   unsigned src_select, dst_select; /* of a packed pixel, for __byte_perm */
-  QuadsChroma src_chroma, dst_chroma;
+
+  /* of the chroma plane of NV12 and NV21 */
+  const unsigned char *src_uv;
+  unsigned char *dst_uv;
+  unsigned one, pair[2]; /* __byte_perm of one and of two samples as they lie
+                            there to u and v in 16 bits */
+  unsigned uv_select;    /* __byte_perm of u v u v to two samples */
+
+  /* quarters: of the two samples around an even and an odd place, and of the
+   * three of a sum */
+  unsigned up_h[2][2], up_v[2][2], down_h[3], down_v[3];
   float mix[3][4]; /* to 0..1 */
 };
+
+template <int Kind>
+static constexpr bool quads_is_yuv = Kind == QUADS_NV12 || Kind == QUADS_I420;
 
 /* A row of shared memory that a warp fills and reads. */
 typedef unsigned QuadsStage[QUADS_WORDS];
@@ -207,41 +214,41 @@ quads_pack (unsigned a, unsigned b, unsigned c, unsigned d)
 
 /* Samples i-1..i+2 of a row of chroma, each as u and v in 16 bits; `i` is that
  * of the left one of the quad's two. */
+template <int Kind>
 static __device__ __forceinline__ void
 quads_load_chroma (const QuadsJob &job, int y, int quad, unsigned uv[4])
 {
-  const ImgCvtcolorChannel &u = job.plan.src[1], &v = job.plan.src[2];
+  const ImgCvtcolorChannel &u = job.plan.src[1];
   const int row = img_clamp (y, 0, u.height - 1), i = 2 * quad;
   const int left = max (i - 1, 0), right = min (i + 2, u.width - 1);
-  const unsigned char *at_u = u.data + row * u.stride;
-  const unsigned char *at_v = v.data + row * v.stride;
-  unsigned pair, before, after;
 
-  if (job.src_chroma.planar) {
-    pair = *(const uint16_t *)(at_u + i)
-           | (unsigned)*(const uint16_t *)(at_v + i) << 16;
-    before = at_u[left] | at_v[left] << 8;
-    after = at_u[right] | at_v[right] << 8;
+  if constexpr (Kind == QUADS_I420) {
+    const unsigned char *at_u = u.data + row * u.stride;
+    const unsigned char *at_v
+        = job.plan.src[2].data + row * job.plan.src[2].stride;
+    const unsigned two_u = *(const uint16_t *)(at_u + i);
+    const unsigned two_v = *(const uint16_t *)(at_v + i);
+
+    uv[0] = at_u[left] | at_v[left] << 16;
+    uv[1] = __byte_perm (two_u, two_v, 0x6420);
+    uv[2] = __byte_perm (two_u, two_v, 0x6521);
+    uv[3] = at_u[right] | at_v[right] << 16;
   } else {
-    const unsigned char *both = at_u < at_v ? at_u : at_v;
+    const unsigned char *at = job.src_uv + row * u.stride;
+    const unsigned two = *(const unsigned *)(at + 2 * i);
 
-    pair = *(const unsigned *)(both + 2 * i);
-    before = *(const uint16_t *)(both + 2 * left);
-    after = *(const uint16_t *)(both + 2 * right);
+    uv[0] = __byte_perm (*(const uint16_t *)(at + 2 * left), 0, job.one);
+    uv[1] = __byte_perm (two, 0, job.pair[0]);
+    uv[2] = __byte_perm (two, 0, job.pair[1]);
+    uv[3] = __byte_perm (*(const uint16_t *)(at + 2 * right), 0, job.one);
   }
-  uv[0] = __byte_perm (before, 0, job.src_chroma.one);
-  uv[1] = __byte_perm (pair, 0, job.src_chroma.pair[0]);
-  uv[2] = __byte_perm (pair, 0, job.src_chroma.pair[1]);
-  uv[3] = __byte_perm (after, 0, job.src_chroma.one);
 }
 
-/* a * x + b * y in both halves, with the two weights as bytes `at` and
- * `at` + 1 of `quarters`. */
+/* Both halves of x and y by weight. */
 static __device__ __forceinline__ unsigned
-quads_blend (unsigned quarters, int at, unsigned x, unsigned y)
+quads_blend (const unsigned weight[2], unsigned x, unsigned y)
 {
-  return (quarters >> 8 * at & 0xff) * x
-         + (quarters >> 8 * (at + 1) & 0xff) * y;
+  return weight[0] * x + weight[1] * y;
 }
 
 /* Chroma of the quad's pixels of one row, in sixteenths. */
@@ -249,34 +256,34 @@ static __device__ __forceinline__ void
 quads_blend_chroma (const QuadsJob &job, int odd, const unsigned above[4],
     const unsigned below[4], unsigned uv[4])
 {
-  const ImgResample h = job.plan.h[1][0], v = job.plan.v[1][0];
-  const unsigned even_weights = img_resample_quarters (h, 0);
-  const unsigned odd_weights = img_resample_quarters (h, 1);
-  const unsigned weights = img_resample_quarters (v, odd);
   unsigned row[4];
 
 #pragma unroll
   for (int i = 0; i < 4; i++)
-    row[i] = quads_blend (weights, odd, above[i], below[i]);
-  uv[0] = quads_blend (even_weights, 0, row[0], row[1]);
-  uv[1] = quads_blend (odd_weights, 1, row[1], row[2]);
-  uv[2] = quads_blend (even_weights, 0, row[1], row[2]);
-  uv[3] = quads_blend (odd_weights, 1, row[2], row[3]);
+    row[i] = quads_blend (job.up_v[odd], above[i], below[i]);
+  uv[0] = quads_blend (job.up_h[0], row[0], row[1]);
+  uv[1] = quads_blend (job.up_h[1], row[1], row[2]);
+  uv[2] = quads_blend (job.up_h[0], row[1], row[2]);
+  uv[3] = quads_blend (job.up_h[1], row[2], row[3]);
 }
 
-/* RGB of four pixels. */
+/* RGB of four pixels. Red needs no u, and blue no v. */
 static __device__ __forceinline__ void
 quads_rgb (
     const QuadsJob &job, unsigned luma, const unsigned uv[4], unsigned px[4])
 {
+  const float (*m)[4] = job.mix;
+
 #pragma unroll
   for (int i = 0; i < 4; i++) {
     const float y = (float)(luma >> 8 * i & 0xff);
     const float u = (float)(uv[i] & 0xffff), v = (float)(uv[i] >> 16);
+    const float r = __fmaf_rn (m[0][2], v, __fmaf_rn (m[0][0], y, m[0][3]));
+    const float b = __fmaf_rn (m[2][1], u, __fmaf_rn (m[2][0], y, m[2][3]));
 
-    px[i] = quads_pack (quads_byte (quads_mix (job.mix[0], y, u, v)),
-        quads_byte (quads_mix (job.mix[1], y, u, v)),
-        quads_byte (quads_mix (job.mix[2], y, u, v)), job.plan.alpha);
+    px[i] = quads_pack (quads_byte (__saturatef (r)),
+        quads_byte (quads_mix (m[1], y, u, v)), quads_byte (__saturatef (b)),
+        job.plan.alpha);
   }
 }
 
@@ -302,12 +309,10 @@ quads_add (QuadsSum *sum, unsigned weight, unsigned px)
 }
 
 static __device__ __forceinline__ QuadsSum
-quads_sum_columns (unsigned weights, QuadsSum a, QuadsSum b, QuadsSum c)
+quads_sum_columns (const unsigned w[3], QuadsSum a, QuadsSum b, QuadsSum c)
 {
-  const unsigned wa = weights & 0xff, wb = weights >> 8 & 0xff;
-  const unsigned wc = weights >> 16;
-
-  return { wa * a.rb + wb * b.rb + wc * c.rb, wa * a.g + wb * b.g + wc * c.g };
+  return { w[0] * a.rb + w[1] * b.rb + w[2] * c.rb,
+    w[0] * a.g + w[1] * b.g + w[2] * c.g };
 }
 
 /* Component `k`, of chroma, from a sum of sixteenths. */
@@ -318,36 +323,35 @@ quads_chroma (const QuadsJob &job, int k, QuadsSum sum)
       (float)sum.g, (float)(sum.rb >> 16)));
 }
 
+template <int Kind>
 static __device__ __forceinline__ void
 quads_store_chroma (
     const QuadsJob &job, int row, int quad, const QuadsSum sum[2])
 {
   const ImgCvtcolorChannel &u = job.plan.dst[1], &v = job.plan.dst[2];
-  unsigned char *at_u = u.data + row * u.stride;
-  unsigned char *at_v = v.data + row * v.stride;
   const unsigned u0 = quads_chroma (job, 1, sum[0]);
   const unsigned u1 = quads_chroma (job, 1, sum[1]);
   const unsigned v0 = quads_chroma (job, 2, sum[0]);
   const unsigned v1 = quads_chroma (job, 2, sum[1]);
 
-  if (job.dst_chroma.planar) {
-    ((uint16_t *)at_u)[quad] = (uint16_t)__byte_perm (u0, u1, 0x0040);
-    ((uint16_t *)at_v)[quad] = (uint16_t)__byte_perm (v0, v1, 0x0040);
-  } else if (at_u < at_v) {
-    ((unsigned *)at_u)[quad] = quads_pack (u0, v0, u1, v1);
+  if constexpr (Kind == QUADS_I420) {
+    ((uint16_t *)(u.data + row * u.stride))[quad]
+        = (uint16_t)__byte_perm (u0, u1, 0x0040);
+    ((uint16_t *)(v.data + row * v.stride))[quad]
+        = (uint16_t)__byte_perm (v0, v1, 0x0040);
   } else {
-    ((unsigned *)at_v)[quad] = quads_pack (v0, u0, v1, u1);
+    ((unsigned *)(job.dst_uv + row * u.stride))[quad]
+        = __byte_perm (quads_pack (u0, v0, u1, v1), 0, job.uv_select);
   }
 }
 
 /* Two rows of packed pixels, and the one above them where chroma needs it, as
  * YUV. The whole warp calls. */
+template <int Kind>
 static __device__ __forceinline__ void
 quads_write_yuv (const QuadsJob &job, int pair, int first,
     const unsigned px[3][4], const unsigned left[3])
 {
-  const unsigned v = img_resample_quarters (job.plan.v[0][1], 0);
-  const unsigned h = img_resample_quarters (job.plan.h[0][1], 0);
   const int quad = first + (int)threadIdx.x;
   QuadsSum column[5] = {}, sum[2];
 
@@ -355,17 +359,17 @@ quads_write_yuv (const QuadsJob &job, int pair, int first,
     return;
 #pragma unroll
   for (int r = 0; r < 3; r++) { /* the row above is the last of the three */
-    const unsigned weight = v >> 8 * ((r + 1) % 3) & 0xff;
+    const unsigned weight = job.down_v[(r + 1) % 3];
 
     quads_add (&column[0], weight, left[r]);
 #pragma unroll
     for (int i = 0; i < 4; i++)
       quads_add (&column[i + 1], weight, px[r][i]);
   }
-  sum[0] = quads_sum_columns (h, column[0], column[1], column[2]);
-  sum[1] = quads_sum_columns (h, column[2], column[3], column[4]);
+  sum[0] = quads_sum_columns (job.down_h, column[0], column[1], column[2]);
+  sum[1] = quads_sum_columns (job.down_h, column[2], column[3], column[4]);
   if (pair < job.plan.dst[1].height)
-    quads_store_chroma (job, pair, quad, sum);
+    quads_store_chroma<Kind> (job, pair, quad, sum);
 #pragma unroll
   for (int r = 0; r < 2; r++)
     if (2 * pair + r < job.height)
@@ -403,23 +407,21 @@ template <int Src, int Dst>
 static __device__ __forceinline__ void
 quads_from_rgb (const QuadsJob &job, int pair, int first, QuadsStage *stage)
 {
-  constexpr int rows = Dst == QUADS_YUV420 ? 3 : 2;
+  constexpr int rows = quads_is_yuv<Dst> ? 3 : 2;
   const int last = job.height - 1, quad = first + (int)threadIdx.x;
   const int y[3] = { min (2 * pair, last), min (2 * pair + 1, last),
     max (min (2 * pair - 1, last), 0) };
-  const bool above
-      = Dst == QUADS_YUV420
-        && (img_resample_quarters (job.plan.v[0][1], 0) & 0xff) != 0;
+  const bool above = quads_is_yuv<Dst> && job.down_v[0] != 0;
   unsigned px[rows][4];
 
   quads_load<Src, rows> (job, y, above ? 3 : 2, first, stage, px);
-  if constexpr (Dst == QUADS_YUV420) {
+  if constexpr (quads_is_yuv<Dst>) {
     unsigned left[3];
 
 #pragma unroll
     for (int r = 0; r < 3; r++)
       left[r] = quads_left<Src> (job, y[r], first, px[r]);
-    quads_write_yuv (job, pair, first, px, left);
+    quads_write_yuv<Dst> (job, pair, first, px, left);
   } else if constexpr (Dst == QUADS_GRAY) {
 #pragma unroll
     for (int r = 0; r < 2; r++)
@@ -448,14 +450,14 @@ quads_to_rgb (const QuadsJob &job, int pair, int first, QuadsStage *stage)
 #pragma unroll
   for (int r = 0; r < 2; r++)
     luma[r] = *quads_word (job.plan.src[0], y[r], quad);
-  if (Src == QUADS_YUV420) {
+  if constexpr (quads_is_yuv<Src>) {
 #pragma unroll
     for (int r = 0; r < 3; r++)
-      quads_load_chroma (job, min (pair, last) - 1 + r, quad, uv[r]);
+      quads_load_chroma<Src> (job, min (pair, last) - 1 + r, quad, uv[r]);
   }
 #pragma unroll
   for (int r = 0; r < 2; r++) {
-    if (Src == QUADS_YUV420) {
+    if constexpr (quads_is_yuv<Src>) {
       unsigned blend[4];
 
       quads_blend_chroma (job, r, uv[r], uv[r + 1], blend);
@@ -504,9 +506,9 @@ static __global__ void __launch_bounds__ (32 * QUADS_WARPS)
   const int pair = (int)(blockIdx.y * QUADS_WARPS + threadIdx.y);
   const int first = (int)blockIdx.x * 32;
 
-  if (Src == QUADS_YUV420 && Dst == QUADS_GRAY)
+  if constexpr (quads_is_yuv<Src> && Dst == QUADS_GRAY)
     quads_luma_to_gray (job, pair, first);
-  else if (Src == QUADS_YUV420 || Src == QUADS_GRAY)
+  else if constexpr (quads_is_yuv<Src> || Src == QUADS_GRAY)
     quads_to_rgb<Src, Dst> (job, pair, first, stage[threadIdx.y]);
   else
     quads_from_rgb<Src, Dst> (job, pair, first, stage[threadIdx.y]);

@@ -189,10 +189,10 @@ quads_kind (const ImgView *view)
     return view->plane[0].channels == 3 ? QUADS_PACKED3 : QUADS_PACKED4;
   const ImgPlane *last = &view->plane[view->n_planes - 1];
 
-  return view->model == IMG_MODEL_YUV && last->x_sub == 1 && last->y_sub == 1
-                 && last->height > 0
-             ? QUADS_YUV420
-             : QUADS_NONE;
+  if (view->model != IMG_MODEL_YUV || last->x_sub != 1 || last->y_sub != 1
+      || last->height == 0)
+    return QUADS_NONE;
+  return view->n_planes == 2 ? QUADS_NV12 : QUADS_I420;
 }
 
 static bool
@@ -257,16 +257,40 @@ select_to (const ImgView *view)
   return select;
 }
 
-static QuadsChroma
-quads_chroma_of (const ImgView *view)
+/* The order of chroma that lies in one plane. */
+static void
+quads_set_chroma (QuadsJob *job, const ImgView *src, const ImgView *dst)
 {
-  const QuadsChroma planar = { true, { 0x4240, 0x4341 }, 0x4140 };
-  const QuadsChroma uv = { false, { 0x4140, 0x4342 }, 0x4140 };
-  const QuadsChroma vu = { false, { 0x4041, 0x4243 }, 0x4041 };
+  const bool vu = src->plane[1].channel[0] == IMG_CHANNEL_V;
 
-  if (view->n_planes == 3)
-    return planar;
-  return view->plane[1].channel[0] == IMG_CHANNEL_U ? uv : vu;
+  job->src_uv = (const unsigned char *)src->plane[1].data;
+  job->dst_uv = (unsigned char *)dst->plane[1].data;
+  job->one = vu ? 0x4041 : 0x4140;
+  job->pair[0] = job->one;
+  job->pair[1] = vu ? 0x4243 : 0x4342;
+  job->uv_select = dst->plane[1].channel[0] == IMG_CHANNEL_V ? 0x2301 : 0x3210;
+}
+
+static unsigned
+quarters_at (ImgResample kind, int i, int tap)
+{
+  return img_resample_quarters (kind, i) >> 8 * tap & 0xff;
+}
+
+static void
+quads_set_weights (QuadsJob *job)
+{
+  const ImgCvtcolorPlan *plan = &job->plan;
+
+  for (int odd = 0; odd < 2; odd++)
+    for (int i = 0; i < 2; i++) {
+      job->up_h[odd][i] = quarters_at (plan->h[1][0], odd, odd + i);
+      job->up_v[odd][i] = quarters_at (plan->v[1][0], odd, odd + i);
+    }
+  for (int i = 0; i < 3; i++) {
+    job->down_h[i] = quarters_at (plan->h[0][1], 0, i);
+    job->down_v[i] = quarters_at (plan->v[0][1], 0, i);
+  }
 }
 
 /* Factors for values of 0..1; of samples that are resampled, for sixteenths. */
@@ -307,11 +331,14 @@ start_quads_from (QuadsKind dst, const QuadsJob *job, cudaStream_t stream)
   if (dst == QUADS_PACKED4 && (Src != QUADS_GRAY || same))
     return start_quads<Src, QUADS_PACKED4> (job, stream);
   if constexpr (Src != QUADS_GRAY)
-    if (dst == QUADS_GRAY && (Src == QUADS_YUV420 || same))
+    if (dst == QUADS_GRAY && (quads_is_yuv<Src> || same))
       return start_quads<Src, QUADS_GRAY> (job, stream);
-  if constexpr (Src == QUADS_PACKED3 || Src == QUADS_PACKED4)
-    if (dst == QUADS_YUV420)
-      return start_quads<Src, QUADS_YUV420> (job, stream);
+  if constexpr (Src == QUADS_PACKED3 || Src == QUADS_PACKED4) {
+    if (dst == QUADS_NV12)
+      return start_quads<Src, QUADS_NV12> (job, stream);
+    if (dst == QUADS_I420)
+      return start_quads<Src, QUADS_I420> (job, stream);
+  }
   return false;
 }
 
@@ -329,14 +356,13 @@ run_quads (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
   job.src = (const unsigned char *)src->plane[0].data;
   job.dst = (unsigned char *)dst->plane[0].data;
   job.quads = src->width / 4;
-  job.width = src->width;
   job.height = src->height;
   if (job.quads == 0 || !is_aligned (src) || !is_aligned (dst))
     return 0;
   job.src_select = select_from (src);
   job.dst_select = select_to (dst);
-  job.src_chroma = quads_chroma_of (src);
-  job.dst_chroma = quads_chroma_of (dst);
+  quads_set_chroma (&job, src, dst);
+  quads_set_weights (&job);
   quads_set_mix (&job);
   switch (quads_kind (src)) {
   case QUADS_GRAY:
@@ -348,8 +374,11 @@ run_quads (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
   case QUADS_PACKED4:
     done = start_quads_from<QUADS_PACKED4> (to, &job, stream);
     break;
-  case QUADS_YUV420:
-    done = start_quads_from<QUADS_YUV420> (to, &job, stream);
+  case QUADS_NV12:
+    done = start_quads_from<QUADS_NV12> (to, &job, stream);
+    break;
+  case QUADS_I420:
+    done = start_quads_from<QUADS_I420> (to, &job, stream);
     break;
   default:
     break;
