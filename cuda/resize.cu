@@ -609,7 +609,7 @@ fill_black (const ImgResizePlane *plan, const ImgView *dst, int i,
   const dim3 grid ((to->width * to->channels + 255) / 256, to->height);
   BlackPlane plane = { (unsigned char *)to->data, to->stride, to->width,
     to->height, to->channels, plan->x.begin, plan->x.end, plan->y.begin,
-    plan->y.end };
+    plan->y.end, {} };
 
   if (to->height == 0)
     return true;
