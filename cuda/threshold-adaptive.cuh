@@ -18,7 +18,8 @@
 #define TILE_MAX_RADIUS (4 * TILE_MAX_HALO)
 #define TILE_MAX_WORDS (2 * TILE_MAX_HALO + 1)
 #define TILE_OWN_ROWS (TILE_ROWS / TILE_WARPS)
-#define COLUMN_STEP 4 /* rows that share the loads of a Gaussian column */
+#define COLUMN_STEP 4      /* rows that share the loads of a Gaussian column */
+#define SMALL_BOX_RADIUS 7 /* 255 times the area fits 16 bits */
 #define ROWS_THREADS 256
 #define COLUMNS_X 32
 #define COLUMNS_Y 8
@@ -35,7 +36,10 @@ struct AdaptiveKernel {
  * words around it: four bytes in `low`, or two times two of 16 bits. */
 struct AdaptiveTile {
   int radius, halo;
-  unsigned half, magic; /* mean = (sum + half) * magic >> 32, of the box */
+  unsigned area, half, magic; /* box: mean = (sum + half) * magic >> 32 */
+  unsigned bias; /* box: value > mean - offset if sum + bias < value * area */
+  unsigned keep_above, set_above; /* of the rule, for four bytes */
+  unsigned keep_below, set_below;
   unsigned low[TILE_MAX_WORDS][4];
   unsigned high[TILE_MAX_WORDS][4];
   unsigned column[2 * (TILE_MAX_RADIUS + COLUMN_STEP)];
@@ -136,30 +140,89 @@ add_four (unsigned *sum, uint2 row, unsigned weight)
   sum[3] += (row.y >> 16) * weight;
 }
 
+/* In the two low bytes all bits of those of a and b that are negative. */
+static __device__ __forceinline__ unsigned
+negative_bytes (unsigned a, unsigned b)
+{
+  unsigned mask;
+
+  asm("prmt.b32 %0, %1, %2, 0xfb;" : "=r"(mask) : "r"(a), "r"(b));
+  return mask;
+}
+
 /* Where a group of a tile is written. */
 template <typename Group> struct TileWriter {
   const AdaptiveTile &tile;
   int x, y; /* of the group, in row 0 of the tile without its halo */
   const unsigned *luma;
 
-  /* Writes row `row` from the means of its four pixels. */
-  __device__ __forceinline__ void write (int row, const unsigned *mean) const
+  __device__ __forceinline__ unsigned value (int row) const
   {
-    const unsigned word = luma[(row + tile.radius) * TILE_GROUPS + threadIdx.x];
-    typename Group::Four group;
+    return luma[(row + tile.radius) * TILE_GROUPS + threadIdx.x];
+  }
+
+  /* Writes row `row`, whose luma is `word`: a pixel is above its mean less the
+   * offset if its `difference` is negative. */
+  __device__ __forceinline__ void write (
+      int row, unsigned word, const unsigned *difference) const
+  {
+    const unsigned above
+        = __byte_perm (negative_bytes (difference[0], difference[1]),
+            negative_bytes (difference[2], difference[3]), 0x5410);
+
+    store (row, (above & ((word & tile.keep_above) | tile.set_above))
+                    | (~above & ((word & tile.keep_below) | tile.set_below)));
+  }
+
+  /* The same from what a pixel is compared with, for any rule. */
+  __device__ __forceinline__ void apply (
+      int row, unsigned word, const int *at) const
+  {
     unsigned level[4];
+
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      level[j] = img_threshold_apply (&tile.rule, word >> 8 * j & 0xff, at[j]);
+    store (row, pack_bytes (level[0], level[1], level[2], level[3]));
+  }
+
+  __device__ __forceinline__ void store (int row, unsigned level) const
+  {
+    typename Group::Four group;
 
     if (y + row >= tile.src.height || x >= tile.src.width)
       return;
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-      level[j] = img_threshold_apply (
-          &tile.rule, word >> 8 * j & 0xff, (int)mean[j] - tile.rule.offset);
     if (Group::kStep == 4)
       group.load (tile.src, y + row, x / 4);
-    store_levels (tile.dst, group, y + row, x / 4, level);
+    store_four_levels (tile.dst, group, y + row, x / 4, level);
   }
 };
+
+/* Writes a row from the sums of its four boxes plus tile.bias. */
+template <typename Group>
+static __device__ __forceinline__ void
+write_box (const TileWriter<Group> &writer, int row, const unsigned *sum)
+{
+  const AdaptiveTile &tile = writer.tile;
+  const unsigned word = writer.value (row);
+
+  if (tile.rule.truncate) {
+    int at[4];
+
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      at[j] = (int)__umulhi (sum[j] - tile.bias + tile.half, tile.magic)
+              - tile.rule.offset;
+    writer.apply (row, word, at);
+  } else {
+    unsigned difference[4];
+
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      difference[j] = sum[j] - (word >> 8 * j & 0xff) * tile.area;
+    writer.write (row, word, difference);
+  }
+}
 
 /* Slides down the tile's own rows first..first + TILE_OWN_ROWS - 1. */
 template <typename Group>
@@ -169,20 +232,47 @@ box_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
   const AdaptiveTile &tile = writer.tile;
   const int block = 2 * tile.radius + 1;
   const uint2 *row = sums + first * TILE_GROUPS + threadIdx.x;
-  unsigned sum[4] = { tile.half, tile.half, tile.half, tile.half };
+  unsigned sum[4] = { tile.bias, tile.bias, tile.bias, tile.bias };
 
   for (int i = 0; i < block - 1; i++)
     add_four (sum, row[i * TILE_GROUPS], 1);
 #pragma unroll
   for (int i = 0; i < TILE_OWN_ROWS; i++) {
-    unsigned mean[4];
-
     add_four (sum, row[(i + block - 1) * TILE_GROUPS], 1);
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-      mean[j] = __umulhi (sum[j], tile.magic);
-    writer.write (first + i, mean);
+    write_box (writer, first + i, sum);
     add_four (sum, row[i * TILE_GROUPS], ~0u);
+  }
+}
+
+/* The same for boxes whose sums have 16 bits: two in a word. */
+template <typename Group>
+static __device__ __forceinline__ void
+small_box_columns (
+    const TileWriter<Group> &writer, const uint2 *sums, int first)
+{
+  const AdaptiveTile &tile = writer.tile;
+  const int block = 2 * tile.radius + 1;
+  const uint2 *row = sums + first * TILE_GROUPS + threadIdx.x;
+  uint2 pairs = make_uint2 (0, 0);
+
+#pragma unroll 2
+  for (int i = 0; i < block - 1; i++) {
+    const uint2 v = row[i * TILE_GROUPS];
+
+    pairs.x += v.x, pairs.y += v.y;
+  }
+#pragma unroll
+  for (int i = 0; i < TILE_OWN_ROWS; i++) {
+    const uint2 in = row[(i + block - 1) * TILE_GROUPS];
+    const uint2 out = row[i * TILE_GROUPS];
+
+    pairs.x += in.x, pairs.y += in.y;
+    const unsigned sum[4] = { __dp2a_lo (pairs.x, 0x0001u, tile.bias),
+      __dp2a_lo (pairs.x, 0x0100u, tile.bias),
+      __dp2a_lo (pairs.y, 0x0001u, tile.bias),
+      __dp2a_lo (pairs.y, 0x0100u, tile.bias) };
+    write_box (writer, first + i, sum);
+    pairs.x -= out.x, pairs.y -= out.y;
   }
 }
 
@@ -205,12 +295,19 @@ gauss_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
   }
 #pragma unroll
   for (int k = 0; k < COLUMN_STEP; k++) {
-    unsigned mean[4];
+    const unsigned word = writer.value (first + k);
+    unsigned difference[4];
+    int at[4];
 
 #pragma unroll
-    for (int j = 0; j < 4; j++)
-      mean[j] = img_gauss_second (sum[k][j], 8);
-    writer.write (first + k, mean);
+    for (int j = 0; j < 4; j++) {
+      at[j] = img_gauss_second (sum[k][j], 8) - tile.rule.offset;
+      difference[j] = (unsigned)at[j] - (word >> 8 * j & 0xff);
+    }
+    if (tile.rule.truncate)
+      writer.apply (first + k, word, at);
+    else
+      writer.write (first + k, word, difference);
   }
 }
 
@@ -241,6 +338,8 @@ __global__ void __launch_bounds__ (32 * TILE_WARPS)
   if constexpr (Gaussian)
     for (int i = 0; i < TILE_OWN_ROWS; i += COLUMN_STEP)
       gauss_columns (writer, sums, first + i);
+  else if (tile.radius <= SMALL_BOX_RADIUS)
+    small_box_columns (writer, sums, first);
   else
     box_columns (writer, sums, first);
 }
@@ -395,7 +494,13 @@ run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
 
   tile.radius = kernel->radius;
   tile.halo = (kernel->radius + 3) / 4;
+  tile.area = kernel->area;
   tile.half = kernel->area / 2;
+  tile.bias = tile.half - (unsigned)rule->offset * tile.area;
+  tile.keep_above = (rule->keep_above & 0xff) * 0x01010101u;
+  tile.set_above = rule->set_above * 0x01010101u;
+  tile.keep_below = (rule->keep_below & 0xff) * 0x01010101u;
+  tile.set_below = rule->set_below * 0x01010101u;
   tile.magic = (unsigned)((1ull << 32) / kernel->area + 1);
   fill_tile_weights (&tile, kernel);
   tile.src = luma_picture (src);

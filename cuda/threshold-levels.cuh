@@ -153,19 +153,16 @@ luma_at (const LumaPicture &picture, int x, int y)
   return sum >> 15;
 }
 
-/* Writes group `index` of row `row`: level[] to every luma plane. */
+/* Writes words of group `index` of row `row` to every luma plane. */
 template <typename Group>
 static __device__ __forceinline__ void
-store_levels (const LumaTarget &target, const Group &group, int row, int index,
-    const unsigned *level)
+store_words (const LumaTarget &target, int row, int index, const unsigned *word)
 {
   const int x = index * Group::kBytes;
   const int left
       = target.width * Group::kStep * (int)sizeof (typename Group::Component)
         - x;
-  unsigned word[Group::kWords];
 
-  pack_levels (target, group, level, word);
 #pragma unroll
   for (int p = 0; p < Group::kPlanes; p++) {
     unsigned char *data = target.data[p] + row * target.stride[p] + x;
@@ -185,6 +182,41 @@ store_levels (const LumaTarget &target, const Group &group, int row, int index,
         ((unsigned *)data)[w] = word[w];
     }
   }
+}
+
+/* The same from level[], of the group's pixels. */
+template <typename Group>
+static __device__ __forceinline__ void
+store_levels (const LumaTarget &target, const Group &group, int row, int index,
+    const unsigned *level)
+{
+  unsigned word[Group::kWords];
+
+  pack_levels (target, group, level, word);
+  store_words<Group> (target, row, index, word);
+}
+
+/* The same for a group of four pixels of bytes, whose levels are those of
+ * `level`. */
+template <typename Group>
+static __device__ __forceinline__ void
+store_four_levels (const LumaTarget &target, const Group &group, int row,
+    int index, unsigned level)
+{
+  unsigned word[Group::kWords];
+
+#pragma unroll
+  for (int w = 0; w < Group::kWords; w++) {
+    unsigned from = 0; /* the pixels of the word's bytes */
+
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      from |= (unsigned)((4 * w + j) / Group::kStep) << 4 * j;
+    word[w] = __byte_perm (level, 0, from);
+    if (Group::kStep == 4)
+      word[w] = (word[w] & ~target.keep) | (group.word[0][w] & target.keep);
+  }
+  store_words<Group> (target, row, index, word);
 }
 
 #endif
