@@ -190,7 +190,8 @@ GST_START_TEST (test_flat_chroma)
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     gchar *fields = g_strdup_printf ("format=%s,colorimetry=bt601,"
-        "chroma-site=%s,width=33,height=17", formats[i], i % 2 ? "jpeg" : "mpeg2");
+        "chroma-site=%s,width=33,height=17", formats[i],
+        i % 2 ? "jpeg" : "mpeg2");
     Picture *in = picture_new ("format=RGBA,width=33,height=17", i);
     Picture *yuv, *out;
 
