@@ -1,7 +1,7 @@
 /* What stands in for the .cu files in a build without CUDA: the same symbols,
  * each of which answers that it is not there. */
-#include "device.h"
 #include "cvtcolor.h"
+#include "device.h"
 #include "fftmag.h"
 #include "gaussian.h"
 #include "invert.h"
