@@ -102,35 +102,22 @@ gst_cuda_filter_relax_caps (GstCudaFilter * self, GstPadDirection direction,
   return result;
 }
 
-/* Frames that come in without a shape of their pixels have square ones. Said
- * so, caps of the same size do not fit a peer that wants others. */
-static void
-gst_cuda_filter_name_pixels (GstCaps * caps)
-{
-  GstStructure *structure = gst_caps_get_structure (caps, 0);
-
-  if (!gst_structure_has_field (structure, "pixel-aspect-ratio"))
-    gst_structure_set (structure, "pixel-aspect-ratio", GST_TYPE_FRACTION, 1,
-        1, NULL);
-}
-
 /* All that the other pad can have, best first: the same memory before the
- * other one, so that this is what a peer that does not care gets, and no
- * change of format or size before any. */
+ * other one, so that this is what a peer that does not care gets, and for what
+ * comes in no change of format or size before any. What goes out is fixated
+ * here, from all that can be had. */
 static GstCaps *
 gst_cuda_filter_other_caps (GstCudaFilter * self, GstPadDirection direction,
     const GstCaps * caps)
 {
   GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   gboolean device = gst_cuda_filter_uses_device (self);
-  GstCaps *result = gst_caps_new_empty ();
+  GstCaps *result = gst_caps_new_empty (), *relaxed;
 
   for (guint i = 0; i < gst_caps_get_size (caps); i++) {
     GstCaps *one = gst_caps_copy_nth (caps, i);
     gboolean in_device = gst_cuda_filter_caps_are_device (one);
 
-    if (klass->relax && direction == GST_PAD_SINK)
-      gst_cuda_filter_name_pixels (one);
     if (device)
       gst_caps_append (one, gst_cuda_filter_caps_in_memory (one, !in_device));
     if (device || !in_device)
@@ -138,10 +125,13 @@ gst_cuda_filter_other_caps (GstCudaFilter * self, GstPadDirection direction,
     else
       gst_caps_unref (one);
   }
-  if (klass->relax)
-    result = gst_caps_merge (result,
-        gst_cuda_filter_relax_caps (self, direction, result));
-  return result;
+  if (!klass->relax)
+    return result;
+  relaxed = gst_cuda_filter_relax_caps (self, direction, result);
+  if (direction == GST_PAD_SRC)
+    return gst_caps_merge (result, relaxed);
+  gst_caps_unref (result);
+  return relaxed;
 }
 
 /* Sorts structures in device memory before the others. Takes `caps`. */

@@ -135,11 +135,13 @@ gst_cuda_resize_fit_pixels (GstCudaResizeShape * shape)
   if (!gst_util_fraction_multiply (shape->dar_n, shape->dar_d, shape->height,
           shape->width, &n, &d))
     return FALSE;
+  shape->par_n = n;
+  shape->par_d = d;
+  if (!gst_structure_has_field (shape->structure, "pixel-aspect-ratio"))
+    return TRUE;
   copy = gst_structure_copy (shape->structure);
   gst_structure_fixate_field_nearest_fraction (copy, "pixel-aspect-ratio", n,
       d);
-  shape->par_n = n;
-  shape->par_d = d;
   gst_structure_get_fraction (copy, "pixel-aspect-ratio", &shape->par_n,
       &shape->par_d);
   gst_structure_free (copy);
@@ -200,7 +202,7 @@ gst_cuda_resize_fixate (GstCudaFilter * self, GstPadDirection direction,
     GstCaps * caps, GstStructure * structure)
 {
   const gchar *par = "pixel-aspect-ratio";
-  GstCudaResizeShape shape = { structure };
+  GstCudaResizeShape shape = { structure, 1, 1, 0, 0, 1, 1 };
 
   /* without it, frames that come in have square pixels */
   if (direction == GST_PAD_SRC && !gst_structure_has_field (structure, par))
