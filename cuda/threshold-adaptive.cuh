@@ -37,6 +37,8 @@ struct AdaptiveKernel {
 struct AdaptiveTile {
   int radius, halo;
   unsigned area, half, magic; /* box: mean = (sum + half) * magic >> 32 */
+  unsigned select_in;  /* box: bytes of its last two words that come in, */
+  unsigned select_out; /* and of its first two that go out, when it moves */
   unsigned bias; /* box: value > mean - offset if sum + bias < value * area */
   unsigned keep_above, set_above; /* of the rule, for four bytes */
   unsigned keep_below, set_below;
@@ -101,6 +103,63 @@ load_tile (const AdaptiveTile &tile, int x, int y, unsigned *luma)
   }
 }
 
+/* sum + the products of unsigned bytes and signed weights. */
+static __device__ __forceinline__ unsigned
+add_signed_bytes (unsigned bytes, unsigned weights, unsigned sum)
+{
+  asm("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(sum) : "r"(bytes), "r"(weights));
+  return sum;
+}
+
+/* Sums the four boxes of a row: the first one, whose words start at `data`,
+ * then what the others gain and lose, from its two first and last words. */
+static __device__ __forceinline__ void
+sum_box_row (const AdaptiveTile &tile, const unsigned *data, unsigned *sum)
+{
+  const int last = 2 * tile.halo;
+  const unsigned out0 = data[0], out1 = data[1];
+  const unsigned in0 = data[last - 1], in1 = data[last];
+
+  sum[0] = __dp4a (out0, tile.low[0][0], 0u);
+  sum[0] = __dp4a (in1, tile.low[last][0], sum[0]);
+  sum[0] = __dp4a (in0, tile.low[last - 1][0], sum[0]);
+  if (last > 2)
+    sum[0] = __dp4a (out1, 0x01010101u, sum[0]);
+  for (int i = 2; i < last - 1; i++)
+    sum[0] = __dp4a (data[i], 0x01010101u, sum[0]);
+
+  const unsigned in = __byte_perm (in0, in1, tile.select_in);
+  const unsigned out = __byte_perm (out0, out1, tile.select_out);
+  const unsigned both = __byte_perm (in, out, 0x5140);
+
+  sum[1] = add_signed_bytes (both, 0x0000ff01u, sum[0]);
+  sum[2] = add_signed_bytes (both, 0xff01ff01u, sum[0]);
+  sum[3]
+      = add_signed_bytes (out, 0x00ffffffu, __dp4a (in, 0x00010101u, sum[0]));
+}
+
+/* Sums four rows with the weights of a Gaussian, to 16 bits. */
+static __device__ __forceinline__ void
+sum_gauss_rows (
+    const AdaptiveTile &tile, const unsigned *data, unsigned sum[4][4])
+{
+  for (int i = 0; i <= 2 * tile.halo; i++)
+#pragma unroll
+    for (int k = 0; k < 4; k++) {
+      const unsigned word = data[k * TILE_GROUPS + i];
+
+#pragma unroll
+      for (int j = 0; j < 4; j++)
+        sum[k][j] = __dp2a_hi (
+            tile.high[i][j], word, __dp2a_lo (tile.low[i][j], word, sum[k][j]));
+    }
+#pragma unroll
+  for (int k = 0; k < 4; k++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      sum[k][j] = img_gauss_first (sum[k][j], 8);
+}
+
 /* Sums the rows row..row + 3 of the tile around this lane's four pixels. */
 template <bool Gaussian>
 static __device__ __forceinline__ void
@@ -109,26 +168,16 @@ sum_rows (const AdaptiveTile &tile, const unsigned *luma, uint2 *sums, int row)
   const unsigned *data = luma + row * TILE_GROUPS + threadIdx.x - tile.halo;
   unsigned sum[4][4] = {};
 
-  for (int i = 0; i <= 2 * tile.halo; i++)
+  if (Gaussian)
+    sum_gauss_rows (tile, data, sum);
+  else
 #pragma unroll
-    for (int k = 0; k < 4; k++) {
-      const unsigned word = data[k * TILE_GROUPS + i];
-
+    for (int k = 0; k < 4; k++)
+      sum_box_row (tile, data + k * TILE_GROUPS, sum[k]);
 #pragma unroll
-      for (int j = 0; j < 4; j++)
-        sum[k][j] = Gaussian ? __dp2a_hi (tile.high[i][j], word,
-                        __dp2a_lo (tile.low[i][j], word, sum[k][j]))
-                             : __dp4a (tile.low[i][j], word, sum[k][j]);
-    }
-#pragma unroll
-  for (int k = 0; k < 4; k++) {
-    if (Gaussian)
-#pragma unroll
-      for (int j = 0; j < 4; j++)
-        sum[k][j] = img_gauss_first (sum[k][j], 8);
+  for (int k = 0; k < 4; k++)
     sums[(row + k) * TILE_GROUPS + threadIdx.x]
         = make_uint2 (sum[k][0] | sum[k][1] << 16, sum[k][2] | sum[k][3] << 16);
-  }
 }
 
 static __device__ __forceinline__ void
@@ -496,6 +545,8 @@ run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
   tile.halo = (kernel->radius + 3) / 4;
   tile.area = kernel->area;
   tile.half = kernel->area / 2;
+  tile.select_in = 0x0210 + 0x0111 * (kernel->radius + 5 - 4 * tile.halo);
+  tile.select_out = 0x0210 + 0x0111 * (-kernel->radius & 3);
   tile.bias = tile.half - (unsigned)rule->offset * tile.area;
   tile.keep_above = (rule->keep_above & 0xff) * 0x01010101u;
   tile.set_above = rule->set_above * 0x01010101u;
