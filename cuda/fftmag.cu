@@ -65,6 +65,7 @@ struct Output {
 typedef struct {
   const ImgCufft *cufft;
   cufftHandle plan;
+  bool early;        /* passes 2 and 5 start before the ones ahead end */
   int width, height; /* what the rest is made for; 0: nothing */
   int n_blocks;      /* of pass 1: some for each multiprocessor */
   char *memory;      /* one block, which holds all that follows */
@@ -157,6 +158,7 @@ __launch_bounds__ (SUM_THREADS)
         sum += group_sum<Group, Windowed> (picture, group[k],
             walk.group * Group::kPixels, walk.row, black, window);
   }
+  start_next_kernel ();
   finish_sum (statistics, sum, (double)picture.width * picture.height);
 }
 
@@ -206,7 +208,8 @@ __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
   for (int k = 0; k < FORWARD_ROWS; k++)
     if (y + k * ROW_THREADS_Y < picture.height)
       group[k].load (picture, y + k * ROW_THREADS_Y, x / 4);
-  const float mean = statistics->mean;
+  wait_for_kernel_before ();
+  const float mean = __ldcg (&statistics->mean);
   if (Windowed)
     weight = load_weights (window.x, x, picture.width);
 #pragma unroll
@@ -277,6 +280,7 @@ __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
     if (u < spectrum.half && row < spectrum.height)
       z[k] = spectrum.data[(size_t)row * spectrum.half + u];
   }
+  start_next_kernel ();
 #pragma unroll
   for (int k = 0; k < EXTREMES_ROWS; k++) {
     const int row = v + k * ROW_THREADS_Y;
@@ -323,8 +327,10 @@ output_map (const Spectrum &spectrum, const Output &output)
   float low = output.range_min, high = output.range_max;
 
   if (output.minmax) {
-    low = scaled (__int_as_float (spectrum.statistics->smallest), output.scale);
-    high = scaled (__int_as_float (spectrum.statistics->largest), output.scale);
+    low = scaled (
+        __int_as_float (__ldcg (&spectrum.statistics->smallest)), output.scale);
+    high = scaled (
+        __int_as_float (__ldcg (&spectrum.statistics->largest)), output.scale);
   }
   return img_fftmag_map (low, high, output.black, output.white);
 }
@@ -419,6 +425,7 @@ __launch_bounds__ (WRITE_THREADS)
   for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++)
     if ((int)threadIdx.x + k * WRITE_THREADS < n)
       z[k] = data[threadIdx.x + k * WRITE_THREADS];
+  wait_for_kernel_before ();
   const ImgFftmagMap map = output_map (spectrum, output);
 #pragma unroll
   for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++) {
@@ -552,6 +559,7 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
     if (!state)
       return img_fail (error, IMG_ERROR_NO_MEMORY, "fftmag: out of memory");
     *data = state;
+    state->early = can_start_early (extremes_kernel);
   }
   state->cufft = img_cufft_load (error);
   if (!state->cufft)
@@ -632,10 +640,10 @@ load_luma (const FftmagState *state, const ImgView *src, Window window,
 
     sum_kernel<Group, Windowed><<<state->n_blocks, SUM_THREADS, 0, stream>>> (
         picture, groups, black, window, state->statistics);
-    forward_kernel<typename Group::Four, Windowed>
-        <<<row_grid (columns, src->height, FORWARD_ROWS),
-            dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (
-            picture, state->input, black, state->statistics, window);
+    launch_after (forward_kernel<typename Group::Four, Windowed>,
+        row_grid (columns, src->height, FORWARD_ROWS),
+        dim3 (ROW_THREADS_X, ROW_THREADS_Y), state->early, stream, picture,
+        state->input, black, (const Statistics *)state->statistics, window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
 }
@@ -667,8 +675,9 @@ write_luma (const FftmagState *state, const ImgView *src, const ImgView *dst,
   luma_dispatch (dst, [&] (auto group) {
     typedef decltype (group) Group;
 
-    write_kernel<typename Group::Component, Group::kStep>
-        <<<grid, WRITE_THREADS, 0, stream>>> (spectrum, output);
+    launch_after (write_kernel<typename Group::Component, Group::kStep>, grid,
+        dim3 (WRITE_THREADS), state->early && output.minmax, stream, spectrum,
+        output);
   });
   return img_cuda_launched ("launching the fftmag output", error);
 }

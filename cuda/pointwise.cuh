@@ -71,10 +71,10 @@ can_start_early (Kernel *kernel)
 /* Launches a kernel. If `early` it starts when all blocks of the kernel before
  * are at start_next_kernel, and must not touch what that one writes until
  * wait_for_kernel_before. */
-template <typename Job>
+template <typename... Parameters>
 static void
-launch_after (void (*kernel) (Job), dim3 grid, dim3 block, bool early,
-    cudaStream_t stream, const Job &job)
+launch_after (void (*kernel) (Parameters...), dim3 grid, dim3 block, bool early,
+    cudaStream_t stream, const Parameters &...parameters)
 {
   cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t config = {};
@@ -86,7 +86,7 @@ launch_after (void (*kernel) (Job), dim3 grid, dim3 block, bool early,
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = early;
-  cudaLaunchKernelEx (&config, kernel, job);
+  cudaLaunchKernelEx (&config, kernel, parameters...);
 }
 
 /* A word at any address. */
