@@ -138,20 +138,38 @@ sum_box_row (const AdaptiveTile &tile, const unsigned *data, unsigned *sum)
       = add_signed_bytes (out, 0x00ffffffu, __dp4a (in, 0x00010101u, sum[0]));
 }
 
+/* Whether the kernel of pixel `j` of a group weighs the two bytes of word `i`
+ * that `half` tells. Always, if Radius is 0: known at run time only. */
+template <int Radius>
+static __device__ __forceinline__ constexpr bool
+is_weighed (int i, int half, int j)
+{
+  const int at = 4 * (i - (Radius + 3) / 4) + 2 * half - j;
+
+  return Radius == 0 || (at <= Radius && at + 1 >= -Radius);
+}
+
 /* Sums four rows with the weights of a Gaussian, to 16 bits. */
+template <int Radius>
 static __device__ __forceinline__ void
 sum_gauss_rows (
     const AdaptiveTile &tile, const unsigned *data, unsigned sum[4][4])
 {
-  for (int i = 0; i <= 2 * tile.halo; i++)
+  const int halo = Radius > 0 ? (Radius + 3) / 4 : tile.halo;
+
+#pragma unroll(Radius > 0 ? 5 : 1)
+  for (int i = 0; i <= 2 * halo; i++)
 #pragma unroll
     for (int k = 0; k < 4; k++) {
       const unsigned word = data[k * TILE_GROUPS + i];
 
 #pragma unroll
-      for (int j = 0; j < 4; j++)
-        sum[k][j] = __dp2a_hi (
-            tile.high[i][j], word, __dp2a_lo (tile.low[i][j], word, sum[k][j]));
+      for (int j = 0; j < 4; j++) {
+        if (is_weighed<Radius> (i, 0, j))
+          sum[k][j] = __dp2a_lo (tile.low[i][j], word, sum[k][j]);
+        if (is_weighed<Radius> (i, 1, j))
+          sum[k][j] = __dp2a_hi (tile.high[i][j], word, sum[k][j]);
+      }
     }
 #pragma unroll
   for (int k = 0; k < 4; k++)
@@ -161,7 +179,7 @@ sum_gauss_rows (
 }
 
 /* Sums the rows row..row + 3 of the tile around this lane's four pixels. */
-template <bool Gaussian>
+template <bool Gaussian, int Radius>
 static __device__ __forceinline__ void
 sum_rows (const AdaptiveTile &tile, const unsigned *luma, uint2 *sums, int row)
 {
@@ -169,7 +187,7 @@ sum_rows (const AdaptiveTile &tile, const unsigned *luma, uint2 *sums, int row)
   unsigned sum[4][4] = {};
 
   if (Gaussian)
-    sum_gauss_rows (tile, data, sum);
+    sum_gauss_rows<Radius> (tile, data, sum);
   else
 #pragma unroll
     for (int k = 0; k < 4; k++)
@@ -325,25 +343,28 @@ small_box_columns (
   }
 }
 
-/* COLUMN_STEP rows from `first` on; column[] has COLUMN_STEP - 1 zeros before
- * the kernel and as many after it. */
-template <typename Group>
+/* Step rows from `first` on; column[] has COLUMN_STEP - 1 zeros before the
+ * kernel and as many after it, which a known Radius spares. */
+template <int Radius, int Step, typename Group>
 static __device__ __forceinline__ void
 gauss_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
 {
   const AdaptiveTile &tile = writer.tile;
+  const int radius = Radius > 0 ? Radius : tile.radius;
   const uint2 *row = sums + first * TILE_GROUPS + threadIdx.x;
-  unsigned sum[COLUMN_STEP][4] = {};
+  unsigned sum[Step][4] = {};
 
-  for (int i = 0; i < 2 * tile.radius + COLUMN_STEP; i++) {
+#pragma unroll(Radius > 0 ? 2 * Radius + Step : 1)
+  for (int i = 0; i < 2 * radius + Step; i++) {
     const uint2 v = row[i * TILE_GROUPS];
 
 #pragma unroll
-    for (int k = 0; k < COLUMN_STEP; k++)
-      add_four (sum[k], v, tile.column[i + COLUMN_STEP - 1 - k]);
+    for (int k = 0; k < Step; k++)
+      if (Radius == 0 || (i >= k && i - k <= 2 * Radius))
+        add_four (sum[k], v, tile.column[i + COLUMN_STEP - 1 - k]);
   }
 #pragma unroll
-  for (int k = 0; k < COLUMN_STEP; k++) {
+  for (int k = 0; k < Step; k++) {
     const unsigned word = writer.value (first + k);
     unsigned difference[4];
     int at[4];
@@ -360,8 +381,9 @@ gauss_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
   }
 }
 
-template <typename Group, bool Gaussian>
-__global__ void __launch_bounds__ (32 * TILE_WARPS)
+/* Radius: that of the Gaussian, or 0. */
+template <typename Group, bool Gaussian, int Radius>
+__global__ void __launch_bounds__ (32 * TILE_WARPS, Gaussian ? 4 : 6)
     tile_kernel (const __grid_constant__ AdaptiveTile tile)
 {
   extern __shared__ unsigned shared[];
@@ -378,15 +400,17 @@ __global__ void __launch_bounds__ (32 * TILE_WARPS)
   const bool inside = lane >= tile.halo && lane < TILE_GROUPS - tile.halo;
   if (inside)
     for (int row = 4 * threadIdx.y; row < rows; row += 4 * TILE_WARPS)
-      sum_rows<Gaussian> (tile, luma, sums, row);
+      sum_rows<Gaussian, Radius> (tile, luma, sums, row);
   __syncthreads ();
   if (!inside)
     return;
   const TileWriter<Group> writer = { tile, x, y, luma };
   const int first = threadIdx.y * TILE_OWN_ROWS;
-  if constexpr (Gaussian)
+  if constexpr (Gaussian && Radius > 0)
+    gauss_columns<Radius, TILE_OWN_ROWS> (writer, sums, first);
+  else if constexpr (Gaussian)
     for (int i = 0; i < TILE_OWN_ROWS; i += COLUMN_STEP)
-      gauss_columns (writer, sums, first + i);
+      gauss_columns<0, COLUMN_STEP> (writer, sums, first + i);
   else if (tile.radius <= SMALL_BOX_RADIUS)
     small_box_columns (writer, sums, first);
   else
@@ -566,10 +590,20 @@ run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
     typedef decltype (group) Group;
 
     if constexpr (sizeof (typename Group::Component) == 1) {
-      if (kernel->gaussian)
-        tile_kernel<Group, true><<<grid, block, shared, stream>>> (tile);
+      const auto start = [&] (auto function) {
+        function<<<grid, block, shared, stream>>> (tile);
+      };
+
+      if (!kernel->gaussian)
+        start (tile_kernel<Group, false, 0>);
+      else if (kernel->radius == 3)
+        start (tile_kernel<Group, true, 3>);
+      else if (kernel->radius == 5)
+        start (tile_kernel<Group, true, 5>);
+      else if (kernel->radius == 7)
+        start (tile_kernel<Group, true, 7>);
       else
-        tile_kernel<Group, false><<<grid, block, shared, stream>>> (tile);
+        start (tile_kernel<Group, true, 0>);
     }
   });
   return img_cuda_launched ("launching the adaptive threshold", error);
