@@ -13,6 +13,11 @@
   32 /* groups of four pixels, halo included: one per lane                     \
       */
 #define TILE_WARPS 8
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BOX_BLOCKS 4 /* of a multiprocessor at once */
+#else
+#define BOX_BLOCKS 6
+#endif
 #define TILE_ROWS 64    /* without the halo */
 #define TILE_MAX_HALO 7 /* groups on each side */
 #define TILE_MAX_RADIUS (4 * TILE_MAX_HALO)
@@ -383,7 +388,7 @@ gauss_columns (const TileWriter<Group> &writer, const uint2 *sums, int first)
 
 /* Radius: that of the Gaussian, or 0. */
 template <typename Group, bool Gaussian, int Radius>
-__global__ void __launch_bounds__ (32 * TILE_WARPS, Gaussian ? 4 : 6)
+__global__ void __launch_bounds__ (32 * TILE_WARPS, Gaussian ? 4 : BOX_BLOCKS)
     tile_kernel (const __grid_constant__ AdaptiveTile tile)
 {
   extern __shared__ unsigned shared[];
