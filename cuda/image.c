@@ -152,7 +152,9 @@ img_view_same_layout (const ImgView *a, const ImgView *b)
   if (a->model != b->model || a->width != b->width || a->height != b->height
       || a->depth != b->depth || a->shift != b->shift
       || a->component_bytes != b->component_bytes
-      || a->full_range != b->full_range || a->n_planes != b->n_planes)
+      || a->full_range != b->full_range || a->matrix != b->matrix
+      || a->h_cosited != b->h_cosited || a->v_cosited != b->v_cosited
+      || a->n_planes != b->n_planes)
     return false;
   for (int i = 0; i < a->n_planes; i++)
     if (!same_plane_layout (&a->plane[i], &b->plane[i]))

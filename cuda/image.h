@@ -115,8 +115,8 @@ size_t img_view_lay_out (ImgView *view, void *data, int align);
 /* The rows of field `field` (0: top, 1: bottom) of an interlaced picture. */
 ImgView img_view_field (const ImgView *view, int field);
 
-/* True if both have the same model, size, depth, range and planes: all but
- * pointers and strides. */
+/* True if both have the same model, size, depth, colorimetry, chroma siting
+ * and planes: all but pointers and strides. */
 bool img_view_same_layout (const ImgView *a, const ImgView *b);
 
 /* Bytes of a row of `plane` that hold pixels. */

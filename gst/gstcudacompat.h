@@ -28,6 +28,12 @@ gst_cuda_compat_alloc (GstCudaAllocator * allocator, GstCudaContext * context,
   return gst_cuda_allocator_alloc (allocator, context, stream, info);
 }
 
+/* Nothing to do; see below. */
+static inline void
+gst_cuda_compat_fix_layout (GstBuffer * buffer)
+{
+}
+
 /* The next reader, or the end of the memory, must wait for its stream. */
 static inline void
 gst_cuda_compat_set_need_sync (GstMemory * mem)
@@ -59,6 +65,21 @@ gst_cuda_compat_alloc (GstCudaAllocator * allocator, GstCudaContext * context,
 static inline void
 gst_cuda_compat_set_need_sync (GstMemory * mem)
 {
+}
+
+/* For a buffer about to be written. This version puts the third plane of 4:2:0
+ * at half the height, so for odd heights in the middle of a row, where its own
+ * copy to system memory does not look; the next whole row is still inside. */
+static inline void
+gst_cuda_compat_fix_layout (GstBuffer * buffer)
+{
+  GstVideoMeta *meta = gst_buffer_get_video_meta (buffer);
+  const GstVideoFormatInfo *info =
+      meta ? gst_video_format_get_info (meta->format) : NULL;
+
+  if (info && info->n_planes == 3 && info->h_sub[1] == 1)
+    meta->offset[2] = meta->offset[1] + meta->stride[1]
+        * ((gsize) (meta->height + 1) / 2);
 }
 
 #endif

@@ -842,4 +842,7 @@ gst_cuda_filter_init (GstCudaFilter * self)
   self->device = gst_cuda_filter_device_new (GST_ELEMENT (self));
   g_mutex_init (&self->state_lock);
   gst_base_transform_set_qos_enabled (GST_BASE_TRANSFORM (self), TRUE);
+  /* else the order of a peer that takes anything would come before ours, in
+   * which device memory is first */
+  gst_base_transform_set_prefer_passthrough (GST_BASE_TRANSFORM (self), FALSE);
 }

@@ -229,8 +229,11 @@ gst_cuda_filter_device_map (GstCudaFilterDevice * device,
     GstVideoFrame * frame, const GstVideoInfo * info, GstBuffer * buffer,
     GstMapFlags flags)
 {
-  if (gst_cuda_filter_device_owns (device, buffer))
+  if (gst_cuda_filter_device_owns (device, buffer)) {
+    if (!(flags & GST_MAP_READ))
+      gst_cuda_compat_fix_layout (buffer);
     flags |= GST_MAP_CUDA;
+  }
   return gst_video_frame_map (frame, info, buffer,
       flags | GST_VIDEO_FRAME_MAP_FLAG_NO_REF);
 }
