@@ -250,6 +250,44 @@ GST_START_TEST (test_changes)
 
 GST_END_TEST;
 
+/* GStreamer looks at chroma-site only where there is colorimetry too. */
+#define SITED "format=I420,width=20,height=20,colorimetry=bt601,chroma-site="
+
+static Picture *
+resize_sited (GstHarness * h, const gchar * site)
+{
+  gchar *fields = g_strconcat (SITED, site, NULL);
+  Picture *in = picture_new (fields, 5), *out;
+
+  gst_harness_set_src_caps (h, gst_caps_ref (in->caps));
+  out = resize_picture (h, in);
+  picture_free (in);
+  g_free (fields);
+  return out;
+}
+
+/* A change of nothing but the place of the chroma samples counts. */
+GST_START_TEST (test_siting_changes)
+{
+  GstHarness *h = resize_harness_new (__i__, NULL, SITED "jpeg",
+      "width=33,height=33");
+  GstHarness *other = resize_harness_new (__i__, NULL, SITED "mpeg2",
+      "width=33,height=33");
+  Picture *centred = resize_sited (h, "jpeg");
+  Picture *left = resize_sited (h, "mpeg2");
+  Picture *expected = resize_sited (other, "mpeg2");
+
+  fail_unless (picture_difference (centred, left) > 0);
+  assert_pictures_equal (expected, left, 0, "chroma on the left");
+  picture_free (centred);
+  picture_free (left);
+  picture_free (expected);
+  filter_harness_free (h);
+  filter_harness_free (other);
+}
+
+GST_END_TEST;
+
 /* Where nothing changes, the frame itself goes out. */
 GST_START_TEST (test_passthrough)
 {
@@ -371,8 +409,9 @@ GST_END_TEST;
 GST_START_TEST (test_cuda_memory)
 {
   GstHarness *h = gst_harness_new_parse ("cudainvert backend=cuda ! "
-      "video/x-raw(" CUDA_MEMORY ") ! cudaresize backend=cuda method=area ! "
-      "video/x-raw(" CUDA_MEMORY "),width=8,height=6 ! "
+      "capsfilter caps=\"video/x-raw(" CUDA_MEMORY ")\" ! "
+      "cudaresize backend=cuda method=area ! "
+      "capsfilter caps=\"video/x-raw(" CUDA_MEMORY "),width=8,height=6\" ! "
       "cudainvert backend=cuda ! video/x-raw");
   Picture *picture = picture_new ("format=RGB,width=24,height=18", 3);
 
@@ -397,6 +436,7 @@ resize_suite (void)
   tcase_add_backend_test (tcase, test_flat);
   tcase_add_backend_test (tcase, test_fields);
   tcase_add_backend_test (tcase, test_changes);
+  tcase_add_backend_test (tcase, test_siting_changes);
   tcase_add_backend_test (tcase, test_passthrough);
   tcase_add_backend_test (tcase, test_borders);
   tcase_add_backend_test (tcase, test_metas);
