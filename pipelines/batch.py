@@ -20,6 +20,7 @@ import argparse
 import contextlib
 import fcntl
 import glob
+import itertools
 import json
 import logging
 import mimetypes
@@ -33,7 +34,9 @@ import time
 import batch_worker
 
 SUFFIXES = ('.png', '.jpg', '.mp4')  # that results may have
-AHEAD = 4           # jobs that the scheduler knows of, for each thread
+AHEAD = 4           # tasks that the scheduler knows of, for each thread
+GROUP = 16          # files in a task at most
+GROUP_BYTES = 1 << 22
 LOG_EVERY = 10      # s between lines of progress that go to a file
 JOURNAL = '.batch.jsonl'
 
@@ -216,7 +219,7 @@ class Progress:
 
     def __init__(self, total):
         self._total = total
-        self._begin = time.monotonic()
+        self._begin, self._end = time.monotonic(), None
         self.done = self.failed = 0
         self._bar = sys.stderr.isatty()
         self._lock = threading.Lock()
@@ -225,7 +228,7 @@ class Progress:
         self._thread.start()
 
     def seconds(self):
-        return time.monotonic() - self._begin
+        return (self._end or time.monotonic()) - self._begin
 
     def text(self):
         count, seconds = self.done + self.failed, self.seconds()
@@ -257,6 +260,7 @@ class Progress:
     def close(self):
         self._stop.set()
         self._thread.join()
+        self._end = time.monotonic()
         self._draw()
         if self._bar:
             sys.stderr.write('\n')
@@ -300,15 +304,32 @@ def connect(options):
                 cluster.close()
 
 
-def outcome_of(future):
-    """What a job says of itself, or Dask of one that killed its workers."""
+def groups(jobs, threads):
+    """Small files share a task, for a task costs Dask as much as they do."""
+    group, size = [], 0
+    most = max(1, min(GROUP, len(jobs) // (AHEAD * threads)))
+    for job in jobs:
+        _, length = stamp(job['source']) or (0, 0)
+        if group and (len(group) == most or size + length > GROUP_BYTES):
+            yield group
+            group, size = [], 0
+        group.append(job)
+        size += length
+    if group:
+        yield group
+
+
+def outcomes_of(future, group):
+    """What the jobs of a task say of themselves; None if all of it failed."""
     error = future.exception()
     if error is None:
         return future.result()
-    text = (f'its workers died ({type(error).__name__})'
-            if type(error).__name__ == 'KilledWorker'
-            else f'{type(error).__name__}: {error}')
-    return {'error': ' '.join(text.split())}
+    if len(group) > 1:
+        return None
+    name = type(error).__name__
+    text = ('the worker died of it' if name == 'KilledWorker'
+            else f'{name}: {error}')
+    return [{'error': ' '.join(text.split())}]
 
 
 def run_jobs(client, jobs, retries):
@@ -317,31 +338,33 @@ def run_jobs(client, jobs, retries):
     The scheduler gets them a few ahead: it need not hold all of a million.
     """
     from distributed import as_completed
-    waiting, attempts, running = iter(jobs), {}, {}
+    threads = max(1, sum(client.nthreads().values()))
+    waiting, attempts, running = groups(jobs, threads), {}, {}
     completed = as_completed([])
 
-    def submit(job):
-        attempts[job['source']] = attempts.get(job['source'], 0) + 1
-        future = client.submit(batch_worker.process, job, pure=False)
-        running[future.key] = job
+    def submit(group):
+        future = client.submit(batch_worker.process, group, pure=False)
+        running[future.key] = group
         completed.add(future)
 
-    threads = sum(client.nthreads().values())
-    for _, job in zip(range(AHEAD * max(threads, 2)), waiting):
-        submit(job)
+    for group in itertools.islice(waiting, AHEAD * threads):
+        submit(group)
     for future in completed:
-        job = running.pop(future.key)
-        outcome = outcome_of(future)
-        future.release()
-        outcome['attempts'] = attempts[job['source']]
-        if 'error' in outcome and outcome['attempts'] <= retries:
-            submit(job)
+        group = running.pop(future.key)
+        outcomes = outcomes_of(future, group)
+        if outcomes is None:  # who of them was it?
+            for job in group:
+                submit([job])
             continue
-        del attempts[job['source']]
-        yield job, outcome
-        for job in waiting:
-            submit(job)
-            break
+        for job, outcome in zip(group, outcomes):
+            count = attempts.get(job['source'], 0) + 1
+            if 'error' in outcome and count <= retries:
+                attempts[job['source']] = count
+                submit([job])
+            else:
+                yield job, {**outcome, 'attempts': count}
+        for group in itertools.islice(waiting, 1):
+            submit(group)
 
 
 def write_report(path, report):

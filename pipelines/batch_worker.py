@@ -6,6 +6,7 @@ small picture does. A video has a pipeline of its own. Results are written under
 a temporary name beside their place and renamed.
 """
 import fcntl
+import functools
 import os
 import socket
 import subprocess
@@ -26,13 +27,17 @@ Gst.init(None)
 PART = '.batch-part'  # how temporary names end
 PATIENCE = 1          # s without a result, after which the stream is ended
 STALL = 120           # s without any progress, after which it is given up
-ENCODERS = {'png': 'pngenc', 'jpeg': 'jpegenc quality={quality}'}
+# The order of formats keeps videoconvert from adding alpha. PNG of level 6 is no
+# smaller on photographs, and slower.
+ENCODERS = {'png': 'video/x-raw,format=(string){{GRAY8,RGB,GRAY16_BE,RGBA}} '
+                   '! pngenc compression-level=1',
+            'jpeg': 'jpegenc quality={quality}'}
 VIDEO_ENCODERS = (('nvh264enc', ''), ('x264enc', 'speed-preset=veryfast'),
                   ('openh264enc', ''))
 # image-orientation tags, and what videoflip calls them
 TURNS = {'rotate-90': '90r', 'rotate-180': '180', 'rotate-270': '90l',
-         'flip-rotate-0': 'horiz', 'flip-rotate-90': 'ul-lr',
-         'flip-rotate-180': 'vert', 'flip-rotate-270': 'ur-ll'}
+         'flip-rotate-0': 'horiz', 'flip-rotate-90': 'ur-ll',
+         'flip-rotate-180': 'vert', 'flip-rotate-270': 'ul-lr'}
 
 _players = {}  # (thread, type, chain, encoder) -> PicturePlayer
 _slot = None
@@ -131,13 +136,17 @@ def check_bus(pipeline):
 def error_text(message):
     """An error message in one line, with the cause from its debug text."""
     error, debug = message.parse_error()
-    text = f'{message.src.get_name()}: {error.message}'
+    name = message.src.get_name()
+    # what the first element says when another failed and gave no reason
+    text = ('broken, or a fault in the chain' if name == 'batch_source'
+            else f'{name}: {error.message}')
     lines = (debug or '').strip().splitlines()
     if len(lines) > 1:
         text += f' ({lines[-1].strip()})'
     return ' '.join(text.split())
 
 
+@functools.lru_cache
 def decoder_for(media_type):
     """The best decoder of a type of picture, or None."""
     factories = Gst.ElementFactory.list_filter(
@@ -157,11 +166,11 @@ class PicturePlayer:
     """A pipeline that turns pictures of one type, whole files, into results."""
 
     def __init__(self, media_type, decoder, chain, encoder):
+        turn = '! videoflip name=batch_turn' * (media_type == 'image/jpeg')
         self._pipeline = parse(
             'appsrc name=batch_source format=time '
             f'caps={media_type},framerate=0/1 '
-            f'! {decoder} ! videoconvert '
-            f'! videoflip name=batch_turn ! {chain} '
+            f'! {decoder} ! videoconvert {turn} ! {chain} '
             f'! videoconvert ! {encoder} '
             '! appsink name=batch_sink sync=false')
         use_device(self._pipeline)
@@ -177,7 +186,8 @@ class PicturePlayer:
         self.usable = False
         while self._sink.try_pull_sample(0):
             pass  # more than one frame came of the last picture
-        Gst.util_set_object_arg(self._turn, 'video-direction', turn)
+        if self._turn:
+            Gst.util_set_object_arg(self._turn, 'video-direction', turn)
         buffer = Gst.Buffer.new_wrapped(data)
         buffer.pts = self._count * Gst.SECOND
         buffer.duration = Gst.SECOND
@@ -211,8 +221,8 @@ class PicturePlayer:
 
 def orientation(media_type, data):
     """What videoflip has to do with a picture, by its EXIF data."""
-    at = data.find(b'Exif\0\0', 0, 1 << 16) if media_type == 'image/jpeg' else -1
-    if at < 0:
+    at = data.find(b'Exif\0\0', 0, 1 << 16)
+    if media_type != 'image/jpeg' or at < 0:
         return 'identity'
     tags = GstTag.tag_list_from_exif_buffer_with_tiff_header(
         Gst.Buffer.new_wrapped(data[at + 6:at + (1 << 16)]))
@@ -341,8 +351,7 @@ def write_result(job):
     return output
 
 
-def process(job):
-    """Does a job; says how it went, with `error` in place of an exception."""
+def process_one(job):
     begin = time.monotonic()
     outcome = {'worker': f'{socket.gethostname()}:{os.getpid()}',
                'device': device()}
@@ -352,8 +361,15 @@ def process(job):
         outcome['error'] = str(error)
     except OSError as error:
         outcome['error'] = error.strerror or str(error)
+    except Exception as error:  # one file must not end the others
+        outcome['error'] = f'{type(error).__name__}: {error}'
     outcome['seconds'] = round(time.monotonic() - begin, 4)
     return outcome
+
+
+def process(jobs):
+    """Does jobs; says how each went, with `error` in place of an exception."""
+    return [process_one(job) for job in jobs]
 
 
 def close():

@@ -14,8 +14,9 @@ PACKAGES_RUN=(gstreamer1.0-tools gstreamer1.0-plugins-base
   gstreamer1.0-libav)
 PACKAGES_PYTHON=(python3 python3-gi python3-numpy gir1.2-gstreamer-1.0
   gir1.2-gst-plugins-base-1.0)
+PACKAGES_BATCH=("${PACKAGES_PYTHON[@]}" python3-dask python3-distributed)
 # shellcheck disable=SC2034 # used by tests/run.sh
-PACKAGES_TEST=("${PACKAGES_PYTHON[@]}" python3-opencv python3-skimage
+PACKAGES_TEST=("${PACKAGES_BATCH[@]}" python3-opencv python3-skimage
   gstreamer1.0-opencv valgrind)
 
 say () {

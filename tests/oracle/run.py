@@ -71,4 +71,5 @@ def main():
     return 0 if result.passed else 77
 
 
-sys.exit(main())
+if __name__ == '__main__':
+    sys.exit(main())
