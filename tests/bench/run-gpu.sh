@@ -2,7 +2,8 @@
 # All benchmarks and the counting test, on a machine with a GPU.
 #
 #   tests/bench/run-gpu.sh [STEP…]     (in the project's root)
-#   STEP: frames operations pipelines cpu python       (default: all)
+#   STEP: faults frames operations pipelines cpu python
+#         (default: all but faults, which take some minutes a release)
 #
 # Where .gpu/ holds builds with a packed GStreamer for a machine without one
 # (.gpu/build-RELEASE, .gpu/enter.sh), every RELEASE is run in its root; else the
@@ -78,6 +79,12 @@ run_steps() {
   for release in $releases; do
     folder=$(folder_of "$release")
     case " $steps " in *" frames "* | *" pipelines "*) find_cupti "$folder" ;; esac
+    case " $steps " in *" faults "*)
+      step "faults $release" in_release 400 "$release" \
+        "$folder/tests/gpu/test_faults"
+      step "contexts $release" in_release 700 "$release" \
+        "$folder/tests/gpu/test_contexts" ;;
+    esac
     case " $steps " in *" frames "*)
       step "frames $release" in_release 90 "$release" \
         "$folder/tests/gpu/test_frames_stay" ;;
