@@ -468,3 +468,5 @@ def main():
 
 if __name__ == '__main__':
     sys.exit(main())
+elif __name__ == '__mp_main__':  # a worker: Ctrl-C is for the one above it
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
