@@ -1,6 +1,8 @@
 /* device.h on the CUDA runtime. */
 #include "device.h"
 
+#include <stdlib.h>
+
 #include "check.h"
 
 /* Asked for its attributes to learn whether this build has code for a GPU. */
@@ -121,7 +123,11 @@ img_cuda_event_record (ImgEvent *event, ImgStream stream, ImgError *error)
 extern "C" bool
 img_cuda_event_is_past (ImgEvent event)
 {
-  return cudaEventQuery (event) != cudaErrorNotReady;
+  const cudaError_t result = cudaEventQuery (event);
+
+  if (result != cudaSuccess)
+    cudaGetLastError (); /* not to be taken for that of a later launch */
+  return result != cudaErrorNotReady;
 }
 
 extern "C" void
@@ -163,16 +169,30 @@ img_cuda_free (void *data)
 extern "C" void *
 img_cuda_host_alloc (size_t size, ImgError *error)
 {
-  void *data = NULL;
+  const size_t page = 4096, rounded = (size + page - 1) / page * page;
+  void *data;
 
-  if (!img_cuda_check (cudaHostAlloc (&data, size, cudaHostAllocPortable),
-          "allocating page-locked memory", error))
+  if (posix_memalign (&data, page, rounded) != 0) {
+    img_fail (error, IMG_ERROR_NO_MEMORY, "no memory for %zu bytes", size);
     return NULL;
+  }
+  if (cudaHostRegister (data, rounded,
+          cudaHostRegisterPortable | cudaHostRegisterMapped)
+      != cudaSuccess)
+    cudaGetLastError ();
   return data;
 }
 
 extern "C" void
 img_cuda_host_free (void *data)
 {
-  cudaFreeHost (data);
+  if (data && cudaHostUnregister (data) != cudaSuccess)
+    cudaGetLastError ();
+  free (data);
+}
+
+extern "C" void
+img_cuda_clear_error (void)
+{
+  cudaGetLastError ();
 }

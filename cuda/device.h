@@ -50,10 +50,16 @@ bool img_cuda_host_is_locked (const void *data);
 void *img_cuda_alloc (size_t size, ImgError *error);
 void img_cuda_free (void *data);
 
-/* Page-locked host memory, which the device copies from and to at full speed.
- * NULL if there is none; `error` says why. */
+/* Host memory, page-locked where the driver allows it, so that the device
+ * copies from and to it at full speed. It is malloc's, and so stays readable
+ * when the context goes; then free () it. NULL if there is none; `error` says
+ * why. */
 void *img_cuda_host_alloc (size_t size, ImgError *error);
 void img_cuda_host_free (void *data);
+
+/* Forgets an error that others left behind in this thread, which would be
+ * taken for that of the next launch. */
+void img_cuda_clear_error (void);
 
 #ifdef __cplusplus
 }

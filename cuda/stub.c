@@ -129,3 +129,8 @@ void
 img_cuda_host_free (void *data)
 {
 }
+
+void
+img_cuda_clear_error (void)
+{
+}

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "device.h"
 #include "threshold-adaptive.cuh"
 #include "threshold-histogram.cuh"
 #include "threshold-levels.cuh"
@@ -204,7 +205,7 @@ release (void *data)
     return;
   cudaFree (state->histogram);
   cudaFree (state->scratch);
-  cudaFreeHost ((void *)state->computed);
+  img_cuda_host_free ((void *)state->computed);
   free (state);
 }
 
@@ -220,10 +221,10 @@ make_state (ThresholdState **out, ImgError *error)
   if (!img_cuda_check (cudaGetDevice (&device), "finding the GPU", error)
       || !img_cuda_check (cudaDeviceGetAttribute (&state->processors,
                               cudaDevAttrMultiProcessorCount, device),
-          "reading the GPU's properties", error)
-      || !img_cuda_check (cudaHostAlloc ((void **)&state->computed,
-                              sizeof (int), cudaHostAllocMapped),
-          "allocating page-locked memory", error)
+          "reading the GPU's properties", error))
+    return false;
+  state->computed = (int *)img_cuda_host_alloc (sizeof (int), error);
+  if (!state->computed
       || !img_cuda_check (
           cudaHostGetDevicePointer (
               (void **)&state->computed_device, (void *)state->computed, 0),

@@ -308,32 +308,61 @@ gst_cuda_filter_end_upload (GstCudaFilter * self, ImgError * error)
   return ok;
 }
 
-/* Gives back all that was made for frames. On a GPU its context must still be
- * the one in which it was made. */
+/* Forgets what was made in a context that is gone, and with it the memory. */
 static void
-gst_cuda_filter_reset (GstCudaFilter * self)
+gst_cuda_filter_abandon (GstCudaFilter * self)
 {
-  gboolean device = self->operation == GST_CUDA_FILTER_GET_CLASS (self)->cuda;
-  ImgError error;
-
-  if (device && gst_cuda_filter_device_push (self->device)) {
-    img_cuda_synchronize (gst_cuda_filter_device_get_stream (self->device),
-        &error);
-    gst_cuda_filter_read_results (self);
-    gst_cuda_filter_end_upload (self, &error);
-    img_cuda_event_free (self->uploaded);
-    self->uploaded = NULL;
-    gst_cuda_filter_clear_view (&self->upload);
-    gst_cuda_filter_clear_view (&self->download);
-  } else {
-    gst_cuda_filter_read_results (self);
+  gst_clear_buffer (&self->uploading);
+  self->uploaded = NULL;
+  memset (&self->upload, 0, sizeof (self->upload));
+  memset (&self->download, 0, sizeof (self->download));
+  for (guint i = 0; i < G_N_ELEMENTS (self->states); i++) {
+    g_free (self->states[i].params);
+    memset (&self->states[i], 0, sizeof (self->states[i]));
   }
+}
+
+/* Gives back all that was made for frames. On a GPU its context must be the
+ * current one. */
+static void
+gst_cuda_filter_release (GstCudaFilter * self)
+{
+  gst_cuda_filter_read_results (self);
   g_mutex_lock (&self->state_lock);
   gst_cuda_filter_clear_state (self, &self->states[0]);
   gst_cuda_filter_clear_state (self, &self->states[1]);
   g_mutex_unlock (&self->state_lock);
-  if (device)
+}
+
+static void
+gst_cuda_filter_release_device (GstCudaFilter * self)
+{
+  ImgError error;
+
+  img_cuda_synchronize (gst_cuda_filter_device_get_stream (self->device),
+      &error);
+  gst_cuda_filter_end_upload (self, &error);
+  img_cuda_event_free (self->uploaded);
+  self->uploaded = NULL;
+  gst_cuda_filter_clear_view (&self->upload);
+  gst_cuda_filter_clear_view (&self->download);
+  gst_cuda_filter_release (self);
+}
+
+/* Back to what start () left, on either backend. */
+static void
+gst_cuda_filter_reset (GstCudaFilter * self)
+{
+  if (self->operation != GST_CUDA_FILTER_GET_CLASS (self)->cuda) {
+    gst_cuda_filter_release (self);
+  } else if (gst_cuda_filter_device_push (self->device)) {
+    gst_cuda_filter_release_device (self);
     gst_cuda_filter_device_pop (self->device);
+  } else {
+    g_mutex_lock (&self->state_lock);
+    gst_cuda_filter_abandon (self);
+    g_mutex_unlock (&self->state_lock);
+  }
   gst_cuda_filter_set_pool (self, NULL);
 }
 

@@ -103,8 +103,10 @@ gst_cuda_filter_device_open (GstCudaFilterDevice * device, gint device_id,
     return img_fail (error, IMG_ERROR_NO_DEVICE,
         "no CUDA context can be made on GPU %d (is its memory full, or the GPU "
         "in exclusive use?)", MAX (device_id, 0));
-  if (!gst_cuda_filter_device_push (device))
+  if (!gst_cuda_filter_device_push (device)) {
+    gst_cuda_filter_device_close (device);
     return img_fail (error, IMG_ERROR_DEVICE, "the CUDA context is unusable");
+  }
   ok = img_cuda_probe (error);
   gst_cuda_filter_device_pop (device);
   if (ok)
@@ -160,7 +162,10 @@ gst_cuda_filter_device_answer_query (GstCudaFilterDevice * device,
 gboolean
 gst_cuda_filter_device_push (GstCudaFilterDevice * device)
 {
-  return device->context && gst_cuda_context_push (device->context);
+  if (!device->context || !gst_cuda_context_push (device->context))
+    return FALSE;
+  img_cuda_clear_error ();
+  return TRUE;
 }
 
 void

@@ -5,6 +5,8 @@
  */
 #include "gstcudahostallocator.h"
 
+#include <stdlib.h>
+
 #include "device.h"
 
 struct _GstCudaHostAllocator {
@@ -54,6 +56,8 @@ gst_cuda_host_allocator_free (GstAllocator * allocator, GstMemory * memory)
   if (!memory->parent && gst_cuda_context_push (self->context)) {
     img_cuda_host_free (mem->data);
     gst_cuda_context_pop (NULL);
+  } else if (!memory->parent) {
+    free (mem->data); /* the context is gone, and its lock with it */
   }
   g_free (mem);
 }

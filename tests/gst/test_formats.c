@@ -228,6 +228,15 @@ GST_END_TEST;
 
 /* Quoted, since a harness puts the line in parentheses. */
 #define CUDA_CAPS "capsfilter caps=\"video/x-raw(" CUDA_MEMORY ")\""
+#define SYSTEM_CAPS "capsfilter caps=video/x-raw"
+
+/* Before 1.24 frames of odd heights that cudaupload made cannot be mapped in
+ * system memory: their last plane lies where the copy does not look. */
+#if GST_CHECK_VERSION (1, 24, 0)
+#define I420_SIZE "width=33,height=21"
+#else
+#define I420_SIZE "width=33,height=22"
+#endif
 
 /* A frame through the elements of `launch`; the filter in it is called f. Its
  * pads must have the memory that is said. */
@@ -263,12 +272,12 @@ GST_START_TEST (test_memories)
     {"", " ! " CUDA_CAPS, FALSE, TRUE},
     {"cudaupload ! ", " ! cudadownload", TRUE, TRUE},
     {"cudaupload ! ", "", TRUE, TRUE},
-    {"cudaupload ! ", " ! video/x-raw", TRUE, FALSE},
+    {"cudaupload ! ", " ! " SYSTEM_CAPS, TRUE, FALSE},
     {"cudaupload ! ", " ! queue ! cudadownload", TRUE, TRUE},
   };
   static const gchar *const pictures[] = {
     "format=NV12,width=62,height=34", "format=RGBA,width=17,height=3",
-    "format=I420,width=33,height=21", "format=P010_10LE,width=16,height=16"
+    "format=I420," I420_SIZE, "format=P010_10LE,width=16,height=16"
   };
   const gchar *name = filter_names[__i__];
 
@@ -292,7 +301,7 @@ GST_START_TEST (test_formats_in_cuda_memory)
 {
   const gchar *launch = "cudainvert backend=cuda ! " CUDA_CAPS
       " ! cudainvert name=f backend=cuda ! " CUDA_CAPS
-      " ! cudainvert backend=cuda ! video/x-raw";
+      " ! cudainvert backend=cuda ! " SYSTEM_CAPS;
 
   for (guint i = 0; i < G_N_ELEMENTS (formats); i++) {
     gchar *fields = g_strdup_printf ("format=%s,width=35,height=19",

@@ -412,7 +412,7 @@ GST_START_TEST (test_cuda_memory)
       "capsfilter caps=\"video/x-raw(" CUDA_MEMORY ")\" ! "
       "cudaresize backend=cuda method=area ! "
       "capsfilter caps=\"video/x-raw(" CUDA_MEMORY "),width=8,height=6\" ! "
-      "cudainvert backend=cuda ! video/x-raw");
+      "cudainvert backend=cuda ! capsfilter caps=video/x-raw");
   Picture *picture = picture_new ("format=RGB,width=24,height=18", 3);
 
   gst_harness_set_src_caps (h, gst_caps_ref (picture->caps));
