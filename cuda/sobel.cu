@@ -15,9 +15,9 @@
 #define MAX_JOBS 3
 #define SLIDE_X 32
 #define SLIDE_Y 4
-#define SLIDE_ROWS 8 /* of a thread */
+#define SLIDE_ROWS 4 /* of a thread */
 #define SLIDE_BYTES 8
-#define SLIDE_BLOCKS 8 /* at a time, so that a 4K plane is one wave */
+#define SLIDE_BLOCKS 8 /* at a time: registers for all rows of a thread */
 #define TILE_COLUMNS 128
 #define TILE_Y 2
 #define TILE_ROWS 16 /* of a thread */
@@ -134,6 +134,61 @@ slide_load (const SobelJob &job, int x, int y)
   return w;
 }
 
+/* Where a thread reads the words around its own, for rows that it can read
+ * without a branch: `pick` takes bytes of such a word and of the thread's
+ * second one, as __byte_perm does. At an end of the row they hold the pixel
+ * that stands beyond it. */
+struct SlideReach {
+  int before, after;
+  unsigned pick_before, pick_after;
+  bool plain; /* else slide_load has to read */
+};
+
+template <int Step>
+static __device__ __forceinline__ SlideReach
+slide_reach (const SobelJob &job, int x)
+{
+  const int left = job.source.width * Step - x;
+  SlideReach reach = { x - 4, x + SLIDE_BYTES, 0x3210, 0x3210, false };
+
+  /* A pixel of three bytes may cross words: in full rows only where it is the
+   * second from an end, and then into the thread's second word. */
+  const bool starts = job.before == Step || (job.before & 3) + Step <= 4;
+
+  reach.plain
+      = job.above >= 0 && job.below >= 0
+        && (x > 0 || (job.before >= 0 && starts && (job.before | 3) < x + left))
+        && (left >= SLIDE_BYTES + 4 || (left == SLIDE_BYTES && job.after >= 0));
+  if (x == 0) {
+    reach.before = job.before & ~3;
+    reach.pick_before = (0x3210 + 0x1111 * (job.before & 3)) << 4 * (4 - Step);
+  }
+  if (left == SLIDE_BYTES) {
+    reach.after = job.after & ~3;
+    reach.pick_after = 0x3210 + 0x1111 * (job.after & 3);
+  }
+  return reach;
+}
+
+template <int Step>
+static __device__ __forceinline__ SlideWords
+slide_load_plain (const SobelJob &job, const SlideReach &reach, int x, int y)
+{
+  const int inside = y < 0 ? job.above : y < job.source.height ? y : job.below;
+  const unsigned char *row
+      = job.src[blockIdx.z] + inside * job.src_stride[blockIdx.z];
+  const uint2 own = *(const uint2 *)(row + x);
+  SlideWords w;
+
+  w.word[0] = __byte_perm (
+      *(const unsigned *)(row + reach.before), own.y, reach.pick_before);
+  w.word[1] = own.x;
+  w.word[2] = own.y;
+  w.word[3] = __byte_perm (
+      *(const unsigned *)(row + reach.after), own.y, reach.pick_after);
+  return w;
+}
+
 static __device__ __forceinline__ __half2
 slide_halves (unsigned bits)
 {
@@ -206,27 +261,34 @@ slide_sum_row (const SlideWords &w)
   return sums;
 }
 
-/* The value of one component, in the lowest byte. Plain: magnitude with scale
- * 1 and delta 0, where a fast root is as good as an exact one (see
- * sobel-arith.h), saturated at 1 and then multiplied by the range; adding
- * 1.5 * 2^23 rounds to nearest. */
-template <bool Plain>
+/* The value of one component, in the lowest byte; adding 1.5 * 2^23, and black,
+ * which is even, rounds to nearest, ties to even. Plain: magnitude with scale 1
+ * and delta 0, where a fast root is as good as an exact one (see
+ * sobel-arith.h), saturated at 1 and then multiplied by the range. */
+template <ImgSobelRuleKind Kind, bool Plain>
 static __device__ __forceinline__ unsigned
 slide_finish (const SobelJob &job, float gx, float gy)
 {
-  if (!Plain)
-    return sobel_finish (job, gx * SLIDE_UNIT, gy * SLIDE_UNIT);
-  const float range = job.rule.range, sum = gx * gx + gy * gy;
+  const float range = job.rule.range, zero = 12582912.0f + job.rule.black;
+
+  if (!Plain) {
+    ImgSobelRule rule = job.rule;
+
+    rule.kind = Kind;
+    const float value = img_sobel_value (
+        &rule, (job.vertical ? gy : gx) * SLIDE_UNIT, gy * SLIDE_UNIT);
+
+    return __float_as_uint (fminf (fmaxf (value, 0.0f), range) + zero);
+  }
   float root;
 
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(sum));
-  return __float_as_uint (
-      __fmaf_rn (__saturatef (root * __fdividef (SLIDE_UNIT, range)), range,
-          12582912.0f + job.rule.black));
+  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(gx * gx + gy * gy));
+  return __float_as_uint (__fmaf_rn (
+      __saturatef (root * __fdividef (SLIDE_UNIT, range)), range, zero));
 }
 
 /* Four components, from their two pairs of sums in three rows. */
-template <bool Plain>
+template <ImgSobelRuleKind Kind, bool Plain>
 static __device__ __forceinline__ unsigned
 slide_word (const SobelJob &job, const SlideSums &above, const SlideSums &here,
     const SlideSums &below, int i)
@@ -242,8 +304,8 @@ slide_word (const SobelJob &job, const SlideSums &above, const SlideSums &here,
     const float2 gy
         = __half22float2 (__hsub2 (below.smooth[at], above.smooth[at]));
 
-    pair[k] = __byte_perm (slide_finish<Plain> (job, gx.x, gy.x),
-        slide_finish<Plain> (job, gx.y, gy.y), 0x5410);
+    pair[k] = __byte_perm (slide_finish<Kind, Plain> (job, gx.x, gy.x),
+        slide_finish<Kind, Plain> (job, gx.y, gy.y), 0x5410);
   }
   return __byte_perm (pair[0], pair[1], 0x6240);
 }
@@ -280,39 +342,54 @@ slide_copied (unsigned kept)
   return bits;
 }
 
+/* Slides down SLIDE_ROWS rows; `load` reads one. All are read first, so that
+ * the thread waits for memory once. */
+template <int Step, ImgSobelRuleKind Kind, bool Plain, typename Load>
+static __device__ __forceinline__ void
+slide_down (const SobelJob &job, int x, int y, const Load &load)
+{
+  const unsigned copied = slide_copied (job.kept);
+  SlideWords words[SLIDE_ROWS + 2];
+  SlideSums sums[SLIDE_ROWS + 2];
+
+#pragma unroll
+  for (int i = 0; i < SLIDE_ROWS + 2; i++)
+    words[i] = load (y + i - 1);
+#pragma unroll
+  for (int i = 0; i < SLIDE_ROWS + 2; i++) {
+    sums[i] = slide_sum_row<Step> (words[i]);
+    if (i < 2)
+      continue;
+    const unsigned low
+        = slide_word<Kind, Plain> (job, sums[i - 2], sums[i - 1], sums[i], 0);
+    const unsigned high
+        = slide_word<Kind, Plain> (job, sums[i - 2], sums[i - 1], sums[i], 1);
+    slide_store<Step> (
+        job, x, y + i - 2, copied, words[i - 1], make_uint2 (low, high));
+    if (y + i - 1 >= job.source.height)
+      return;
+  }
+}
+
 /* Pointers and strides are multiples of SLIDE_BYTES. */
-template <int Step, bool Plain>
+template <int Step, ImgSobelRuleKind Kind, bool Plain>
 __global__ void
 __launch_bounds__ (SLIDE_X *SLIDE_Y, SLIDE_BLOCKS)
     slide_kernel (const __grid_constant__ SobelJob job)
 {
   const int x = (blockIdx.x * SLIDE_X + threadIdx.x) * SLIDE_BYTES;
   const int y = (blockIdx.y * SLIDE_Y + threadIdx.y) * SLIDE_ROWS;
-  const unsigned copied = slide_copied (job.kept);
-  SlideWords words[SLIDE_ROWS + 2];
-  SlideSums sums[SLIDE_ROWS + 2];
 
   if (x >= job.source.width * Step || y >= job.source.height)
     return;
-  words[0] = slide_load<Step> (job, x, y - 1);
-  words[1] = slide_load<Step> (job, x, y);
-  words[2] = slide_load<Step> (job, x, y + 1);
-#pragma unroll
-  for (int i = 0; i < SLIDE_ROWS + 2; i++) {
-    if (i + 3 < SLIDE_ROWS + 2)
-      words[i + 3] = slide_load<Step> (job, x, y + i + 2);
-    sums[i] = slide_sum_row<Step> (words[i]);
-    if (i < 2)
-      continue;
-    const unsigned low
-        = slide_word<Plain> (job, sums[i - 2], sums[i - 1], sums[i], 0);
-    const unsigned high
-        = slide_word<Plain> (job, sums[i - 2], sums[i - 1], sums[i], 1);
-    slide_store<Step> (
-        job, x, y + i - 2, copied, words[i - 1], make_uint2 (low, high));
-    if (y + i - 1 >= job.source.height)
-      return;
-  }
+  const SlideReach reach = slide_reach<Step> (job, x);
+
+  if (reach.plain)
+    slide_down<Step, Kind, Plain> (job, x, y,
+        [&] (int row) { return slide_load_plain<Step> (job, reach, x, row); });
+  else
+    slide_down<Step, Kind, Plain> (
+        job, x, y, [&] (int row) { return slide_load<Step> (job, x, row); });
 }
 
 /* Tiles */
@@ -486,20 +563,39 @@ slide_fits (const SobelJob *job, const ImgSobelParams *params)
          && params->op == IMG_SOBEL_SOBEL && params->kernel_size == 3;
 }
 
-template <int Step>
+template <int Step, ImgSobelRuleKind Kind, bool Plain = false>
 static void
-start_slide (
-    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
+start_slide_rule (const SobelJob *job, cudaStream_t stream)
 {
   const dim3 block (SLIDE_X, SLIDE_Y);
   const dim3 grid (divide_up (job->source.width * Step, SLIDE_X * SLIDE_BYTES),
       divide_up (job->source.height, SLIDE_Y * SLIDE_ROWS), job->n_planes);
 
-  if (job->rule.kind == IMG_SOBEL_RULE_L2 && params->scale == 1
-      && params->delta == 0)
-    slide_kernel<Step, true><<<grid, block, 0, stream>>> (*job);
-  else
-    slide_kernel<Step, false><<<grid, block, 0, stream>>> (*job);
+  slide_kernel<Step, Kind, Plain><<<grid, block, 0, stream>>> (*job);
+}
+
+template <int Step>
+static void
+start_slide (
+    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
+{
+  switch (job->rule.kind) {
+  case IMG_SOBEL_RULE_L2:
+    if (params->scale == 1 && params->delta == 0)
+      start_slide_rule<Step, IMG_SOBEL_RULE_L2, true> (job, stream);
+    else
+      start_slide_rule<Step, IMG_SOBEL_RULE_L2> (job, stream);
+    break;
+  case IMG_SOBEL_RULE_L1:
+    start_slide_rule<Step, IMG_SOBEL_RULE_L1> (job, stream);
+    break;
+  case IMG_SOBEL_RULE_ABS:
+    start_slide_rule<Step, IMG_SOBEL_RULE_ABS> (job, stream);
+    break;
+  case IMG_SOBEL_RULE_SIGNED:
+    start_slide_rule<Step, IMG_SOBEL_RULE_SIGNED> (job, stream);
+    break;
+  }
 }
 
 static void
