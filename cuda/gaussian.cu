@@ -597,25 +597,28 @@ window_blur_run (float *sum, const float *from, const WindowWeights &weights)
 {
   typedef WindowShape<Channels, Radius> Shape;
 
+  const int first = Shape::lead - Radius * Channels;
+  __align__ (16) float value[Shape::run + 2 * Shape::lead];
+
+#pragma unroll
+  for (int i = 0; i < Shape::run + 2 * Shape::lead; i += 4)
+    *(float4 *)(value + i) = *(const float4 *)(from + i);
 #pragma unroll
   for (int i = 0; i < Shape::run; i++)
     sum[i] = 0;
 #pragma unroll
-  for (int i = 0; i < Shape::run + 2 * Shape::lead; i += 4) {
-    const float4 v = *(const float4 *)(from + i);
-    const float value[4] = { v.x, v.y, v.z, v.w };
-
+  for (int i = 0; i < WINDOW_RUN + 2 * Radius; i++)
 #pragma unroll
-    for (int k = 0; k < 4; k++)
+    for (int c = 0; c < Channels; c++)
 #pragma unroll
-      for (int to = 0; to < Shape::run; to++) {
-        const int away = i + k - Shape::lead - to;
-        const int distance = (away < 0 ? -away : away) / Channels;
+      for (int to = 0; to < WINDOW_RUN; to++) {
+        const int distance = i - to - Radius;
 
-        if (away % Channels == 0 && distance <= Radius)
-          sum[to] += weights.x[distance] * value[k];
+        if (distance >= -Radius && distance <= Radius)
+          sum[to * Channels + c]
+              += weights.x[distance < 0 ? -distance : distance]
+                 * value[first + i * Channels + c];
       }
-  }
 }
 
 /* Four sums as bytes; see round_pair. */
