@@ -39,7 +39,8 @@ gst_cuda_fftmag_scale_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaFftmagScale", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaFftmagScale", values));
   return type;
 }
 
@@ -54,7 +55,8 @@ gst_cuda_fftmag_normalize_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaFftmagNormalize", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaFftmagNormalize", values));
   return type;
 }
 
@@ -71,7 +73,8 @@ gst_cuda_fftmag_window_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaFftmagWindow", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaFftmagWindow", values));
   return type;
 }
 

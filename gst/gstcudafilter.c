@@ -537,6 +537,8 @@ gst_cuda_filter_process_mapped (GstCudaFilter * self,
       || !gst_cuda_filter_view_map (&dst, out_frame))
     return img_fail (error, IMG_ERROR_UNSUPPORTED,
         "the frame is smaller than its caps say");
+  if (gst_cuda_filter_is_interlaced (self, in_frame->buffer))
+    gst_cuda_filter_view_add_field_rows (&src, in_frame, &dst, out_frame);
   if (self->operation == GST_CUDA_FILTER_GET_CLASS (self)->cpu)
     return gst_cuda_filter_process (self,
         gst_cuda_filter_is_interlaced (self, in_frame->buffer), &src, &dst,

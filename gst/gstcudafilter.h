@@ -194,6 +194,11 @@ gboolean gst_cuda_filter_view_from_info (ImgView * view,
  * caps. FALSE: the frame does not hold such a picture. */
 gboolean gst_cuda_filter_view_map (ImgView * view, const GstVideoFrame * frame);
 
+/* For mapped frames that are interlaced: adds the last chroma row of a field
+ * where it lies beyond the rows of the plane, if both frames hold it. */
+void gst_cuda_filter_view_add_field_rows (ImgView * src,
+    const GstVideoFrame * in, ImgView * dst, const GstVideoFrame * out);
+
 G_END_DECLS
 
 #endif

@@ -79,3 +79,57 @@ gst_cuda_filter_view_map (ImgView * view, const GstVideoFrame * frame)
   }
   return TRUE;
 }
+
+/* The rows of plane `i` that the two fields have together. Where chroma is
+ * subsampled this may be one more than the frame has, because each field has a
+ * last row of its own. */
+static gint
+gst_cuda_filter_field_rows (const ImgView * view, gint i)
+{
+  const gint y_sub = view->plane[i].y_sub;
+  const gint top = (view->height + 1) / 2;
+
+  return y_sub == 0 ? view->plane[i].height
+      : 2 * ((top + (1 << y_sub) - 1) >> y_sub);
+}
+
+/* True if plane `i` has memory for those rows before the next plane begins. So
+ * it is in system memory; GStreamer's CUDA allocator leaves no room. */
+static gboolean
+gst_cuda_filter_has_field_rows (const ImgView * view,
+    const GstVideoFrame * frame, gint i)
+{
+  const ImgPlane *plane = &view->plane[i];
+  const GstMapInfo *map = &frame->map[frame->meta ? i : 0];
+  const guint8 *begin = GST_VIDEO_FRAME_PLANE_DATA (frame, i);
+  const guint8 *end = map->data + map->size;
+  const gint rows = gst_cuda_filter_field_rows (view, i);
+
+  if (rows == plane->height)
+    return TRUE;
+  for (gint k = 0; k < view->n_planes; k++) {
+    const guint8 *other = GST_VIDEO_FRAME_PLANE_DATA (frame, k);
+
+    if (other > begin && other < end)
+      end = other;
+  }
+  return plane->stride > 0 && end - (const guint8 *) plane->data
+      >= plane->stride * (rows - 1)
+      + (gssize) img_plane_row_bytes (view, plane);
+}
+
+void
+gst_cuda_filter_view_add_field_rows (ImgView * src, const GstVideoFrame * in,
+    ImgView * dst, const GstVideoFrame * out)
+{
+  for (gint i = 0; i < src->n_planes; i++)
+    if (!gst_cuda_filter_has_field_rows (src, in, i))
+      return;
+  for (gint i = 0; i < dst->n_planes; i++)
+    if (!gst_cuda_filter_has_field_rows (dst, out, i))
+      return;
+  for (gint i = 0; i < src->n_planes; i++)
+    src->plane[i].height = gst_cuda_filter_field_rows (src, i);
+  for (gint i = 0; i < dst->n_planes; i++)
+    dst->plane[i].height = gst_cuda_filter_field_rows (dst, i);
+}

@@ -37,7 +37,8 @@ gst_cuda_sobel_direction_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaSobelDirection", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaSobelDirection", values));
   return type;
 }
 
@@ -52,7 +53,8 @@ gst_cuda_sobel_operator_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaSobelOperator", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaSobelOperator", values));
   return type;
 }
 
@@ -67,7 +69,8 @@ gst_cuda_sobel_norm_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaSobelNorm", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaSobelNorm", values));
   return type;
 }
 
@@ -83,7 +86,8 @@ gst_cuda_sobel_output_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaSobelOutput", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaSobelOutput", values));
   return type;
 }
 

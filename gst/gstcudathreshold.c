@@ -42,7 +42,8 @@ gst_cuda_threshold_type_get_type (void)
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaThresholdType", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaThresholdType", values));
   return type;
 }
 
@@ -52,15 +53,20 @@ gst_cuda_threshold_method_get_type (void)
   static const GEnumValue values[] = {
     {IMG_THRESHOLD_FIXED, "The threshold property", "fixed"},
     {IMG_THRESHOLD_OTSU, "Otsu's, from each frame's histogram", "otsu"},
-    {IMG_THRESHOLD_TRIANGLE, "Triangle, from each frame's histogram", "triangle"},
-    {IMG_THRESHOLD_ADAPTIVE_MEAN, "Mean of the neighbourhood less offset", "adaptive-mean"},
-    {IMG_THRESHOLD_ADAPTIVE_GAUSSIAN, "Gaussian mean of the neighbourhood less offset", "adaptive-gaussian"},
+    {IMG_THRESHOLD_TRIANGLE, "Triangle, from each frame's histogram",
+        "triangle"},
+    {IMG_THRESHOLD_ADAPTIVE_MEAN, "Mean of the neighbourhood less offset",
+        "adaptive-mean"},
+    {IMG_THRESHOLD_ADAPTIVE_GAUSSIAN,
+          "Gaussian mean of the neighbourhood less offset",
+        "adaptive-gaussian"},
     {0, NULL, NULL}
   };
   static gsize type;
 
   if (g_once_init_enter (&type))
-    g_once_init_leave (&type, g_enum_register_static ("GstCudaThresholdMethod", values));
+    g_once_init_leave (&type,
+        g_enum_register_static ("GstCudaThresholdMethod", values));
   return type;
 }
 
