@@ -431,6 +431,29 @@ GST_START_TEST (test_interlaced)
 
 GST_END_TEST;
 
+/* Six lines of 4:2:0 have three rows of chroma, but their fields of three lines
+ * two rows each. */
+GST_START_TEST (test_field_rows)
+{
+  GstHarness *h = filter_harness_new ("cudainvert", backend_name (__i__), NULL);
+  GstBuffer *buffer;
+  GstMapInfo map;
+
+  gst_harness_set_src_caps_str (h, "video/x-raw,format=I420,width=8,height=6,"
+      "framerate=30/1,interlace-mode=interleaved");
+  buffer = gst_buffer_new_allocate (NULL, 8 * 6 + 2 * 4 * 4, NULL);
+  gst_buffer_memset (buffer, 0, 64, gst_buffer_get_size (buffer));
+  buffer = filter_harness_run (h, buffer);
+  fail_unless (gst_buffer_map (buffer, &map, GST_MAP_READ));
+  for (gsize i = 8 * 6; i < 8 * 6 + 2 * 4 * 4; i++)
+    fail_unless_equals_int (map.data[i], 256 - 64);
+  gst_buffer_unmap (buffer, &map);
+  gst_buffer_unref (buffer);
+  filter_harness_free (h);
+}
+
+GST_END_TEST;
+
 /* In a mixed stream the flag of the buffer decides. */
 GST_START_TEST (test_mixed)
 {
@@ -475,6 +498,7 @@ buffers_suite (void)
   tcase_add_backend_test (tcase, test_crop_kept);
   tcase_add_backend_test (tcase, test_times_and_metas);
   tcase_add_backend_test (tcase, test_interlaced);
+  tcase_add_backend_test (tcase, test_field_rows);
   tcase_add_backend_test (tcase, test_mixed);
   return suite;
 }
