@@ -617,7 +617,6 @@ static void
 gst_cuda_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
 {
   GstCudaFilter *self = GST_CUDA_FILTER (trans);
-  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   GstClockTime time = gst_segment_to_stream_time (&trans->segment,
       GST_FORMAT_TIME, GST_BUFFER_PTS (buffer));
 
@@ -626,9 +625,6 @@ gst_cuda_filter_before_transform (GstBaseTransform * trans, GstBuffer * buffer)
   GST_OBJECT_LOCK (self);
   memcpy (self->frame_params, self->params, self->operation->params_size);
   GST_OBJECT_UNLOCK (self);
-  if (klass->complete_params)
-    klass->complete_params (self, self->frame_params,
-        gst_cuda_filter_is_interlaced (self, buffer));
   if (gst_cuda_filter_uses_device (self))
     gst_cuda_filter_follow_context (self, buffer);
 }
@@ -660,8 +656,13 @@ gst_cuda_filter_prepare_output_buffer (GstBaseTransform * trans,
     GstBuffer * inbuf, GstBuffer ** outbuf)
 {
   GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  GstCudaFilterClass *klass = GST_CUDA_FILTER_GET_CLASS (self);
   GstFlowReturn flow;
 
+  /* not earlier: what goes out may have been negotiated anew for this frame */
+  if (klass->complete_params)
+    klass->complete_params (self, self->frame_params,
+        gst_cuda_filter_is_interlaced (self, inbuf));
   if (gst_cuda_filter_is_identity (self, inbuf)
       || gst_cuda_filter_is_in_place (self, inbuf)) {
     *outbuf = inbuf;
