@@ -763,6 +763,22 @@ gst_cuda_filter_stop (GstBaseTransform * trans)
   return TRUE;
 }
 
+/* Before a pause of unknown length the owner gets its last buffer back. */
+static gboolean
+gst_cuda_filter_sink_event (GstBaseTransform * trans, GstEvent * event)
+{
+  GstCudaFilter *self = GST_CUDA_FILTER (trans);
+  ImgError error;
+
+  if (self->uploading && (GST_EVENT_TYPE (event) == GST_EVENT_EOS
+          || GST_EVENT_TYPE (event) == GST_EVENT_FLUSH_STOP)
+      && gst_cuda_filter_device_push (self->device)) {
+    gst_cuda_filter_end_upload (self, &error);
+    gst_cuda_filter_device_pop (self->device);
+  }
+  return GST_BASE_TRANSFORM_CLASS (parent_class)->sink_event (trans, event);
+}
+
 /* context */
 
 static void
@@ -850,6 +866,7 @@ gst_cuda_filter_class_init (GstCudaFilterClass * klass)
   trans_class->start = gst_cuda_filter_start;
   trans_class->stop = gst_cuda_filter_stop;
   trans_class->query = gst_cuda_filter_query;
+  trans_class->sink_event = gst_cuda_filter_sink_event;
   trans_class->before_transform = gst_cuda_filter_before_transform;
   trans_class->prepare_output_buffer = gst_cuda_filter_prepare_output_buffer;
   trans_class->transform = gst_cuda_filter_transform;

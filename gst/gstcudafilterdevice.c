@@ -83,6 +83,20 @@ gst_cuda_filter_device_look (gint device_id, gchar ** text)
   return TRUE;
 }
 
+/* Drops a context that was given before `cuda-device-id` named another GPU. */
+static void
+gst_cuda_filter_device_drop_other (GstCudaFilterDevice * device,
+    gint device_id)
+{
+  guint id = 0;
+
+  if (!device->context || device_id < 0)
+    return;
+  g_object_get (device->context, "cuda-device-id", &id, NULL);
+  if (id != (guint) device_id)
+    gst_cuda_filter_device_close (device);
+}
+
 gboolean
 gst_cuda_filter_device_open (GstCudaFilterDevice * device, gint device_id,
     ImgError * error)
@@ -97,6 +111,7 @@ gst_cuda_filter_device_open (GstCudaFilterDevice * device, gint device_id,
   if (!ok)
     return FALSE;
   gst_cuda_memory_init_once ();
+  gst_cuda_filter_device_drop_other (device, device_id);
   /* sets device->context itself, or through set_context () */
   if (!gst_cuda_ensure_element_context (device->element, device_id,
           &device->context))
@@ -267,9 +282,10 @@ gst_cuda_filter_device_end (GstCudaFilterDevice * device, GstBuffer * buffer,
   /* nobody can wait for memory without a stream but us, here */
   if (!stream)
     return written || ours ? img_cuda_synchronize (ours, error) : TRUE;
-  gst_cuda_compat_set_need_sync (GST_MEMORY_CAST (mem));
+  /* writing has set the flag that says so already, when it was mapped */
   if (stream == device->stream)
     return TRUE;
+  gst_cuda_compat_set_need_sync (GST_MEMORY_CAST (mem));
   return img_cuda_wait (gst_cuda_stream_get_handle (stream), ours, error);
 }
 

@@ -381,6 +381,7 @@ gst_cuda_filter_get_peer_pool (GstCudaFilter * self, GstQuery * query,
           || gst_cuda_filter_device_adopt_pool (self->device, pool)))
     return pool;
   gst_object_unref (pool);
+  *min = *max = 0; /* of that pool */
   return NULL;
 }
 
