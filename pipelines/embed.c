@@ -255,18 +255,19 @@ save_sample (GstSample * sample, const gchar * path)
   GstSample *png = gst_video_convert_sample (sample, caps, 10 * GST_SECOND,
       &error);
   GstMapInfo map;
+  gboolean ok = FALSE;
 
   gst_caps_unref (caps);
   if (png && gst_buffer_map (gst_sample_get_buffer (png), &map, GST_MAP_READ)) {
-    g_file_set_contents (path, (const gchar *) map.data, map.size, &error);
+    ok = g_file_set_contents (path, (const gchar *) map.data, map.size, &error);
     gst_buffer_unmap (gst_sample_get_buffer (png), &map);
   }
   g_clear_pointer (&png, gst_sample_unref);
-  if (!error)
-    return TRUE;
-  g_printerr ("%s: %s\n", path, error->message);
-  g_error_free (error);
-  return FALSE;
+  if (!ok)
+    g_printerr ("%s: %s\n", path,
+        error ? error->message : "the picture cannot be read");
+  g_clear_error (&error);
+  return ok;
 }
 
 static gboolean
