@@ -169,8 +169,11 @@ class Formats(Case):
             self.assertLess(np.abs(ours.astype(int) - theirs).mean(), 12)
 
     def test_tiff(self):
-        if not batch_worker.decoder_for('image/tiff'):
+        decoder = batch_worker.decoder_for('image/tiff')
+        if not decoder:
             self.skipTest('no plugin for TIFF')
+        if decoder.startswith('avdec_'):
+            self.skipTest("libav's TIFF decoder gives other pixels")
         image = picture(self.top / 'p.tiff')
         self.assertNotIn('error', self.process(self.top / 'p.tiff'))
         np.testing.assert_array_equal(read(self.top / 'out.png'), image)
