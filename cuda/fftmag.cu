@@ -1,11 +1,11 @@
 /*
  * fftmag.h on the GPU, with cuFFT. The passes of a run:
- *   1. the sum of the windowed luma, which gives its mean and F (0, 0);
- *   2. windowed luma less that mean, as floats, so that the rounding errors of
- *      F (0, 0) do not drown the rest and a flat picture is exactly zero;
- *   3. cuFFT, real to complex: the half spectrum 0 <= u <= width / 2;
- *   4. with MINMAX the smallest and largest |F|² (every scale grows with it);
- *   5. scale and range; each element of the half spectrum goes to its own
+ *   1. windowed luma less about its mean, as floats, so that the rounding
+ * errors of F (0, 0) do not drown the rest and a flat picture is exactly zero;
+ *      and its exact sum, which is F (0, 0);
+ *   2. cuFFT, real to complex: the half spectrum 0 <= u <= width / 2;
+ *   3. with MINMAX the smallest and largest |F|² (every scale grows with it);
+ *   4. scale and range; each element of the half spectrum goes to its own
  *      pixel and to that of its mirror image F (-v, -u) = conj (F (v, u)).
  */
 #include "fftmag.h"
@@ -17,21 +17,22 @@
 #include "fftmag-arith.h"
 #include "luma.cuh"
 
-#define SUM_THREADS 256
 #define ROW_THREADS_X 64
 #define ROW_THREADS_Y 4
+#define ROW_WARPS (ROW_THREADS_X * ROW_THREADS_Y / 32)
 #define FORWARD_ROWS 4 /* rows of a thread, ROW_THREADS_Y apart */
+#define SAMPLES_X 16   /* a sample for each thread of a block */
+#define SAMPLES_Y 16
 #define EXTREMES_ROWS 8
 #define WRITE_THREADS 256
-#define WRITE_SPAN 1024 /* elements of a row that a block of pass 5 takes */
+#define WRITE_SPAN 1024 /* elements of a row that a block of pass 4 takes */
 #define N_WINDOWS 3     /* hann, hamming, blackman */
 
 /* What the passes hand on to each other. */
 struct Statistics {
   double total; /* zero between runs, as is `blocks` */
   unsigned blocks;
-  float mean;            /* of the windowed luma, black being 0 */
-  float sum;             /* the same times the number of pixels: F (0, 0) */
+  float sum;             /* of the windowed luma, black being 0: F (0, 0) */
   int smallest, largest; /* |F|², as the bits of a float */
 };
 
@@ -48,7 +49,7 @@ struct Spectrum {
   Statistics *statistics;
 };
 
-/* The pixels that pass 5 writes, and how. */
+/* The pixels that pass 4 writes, and how. */
 struct Output {
   unsigned char *dst[3];
   const unsigned char *src; /* of the alpha that is copied */
@@ -65,9 +66,8 @@ struct Output {
 typedef struct {
   const ImgCufft *cufft;
   cufftHandle plan;
-  bool early;        /* passes 2 and 5 start before the ones ahead end */
+  bool early;        /* pass 4 starts before pass 3 ends */
   int width, height; /* what the rest is made for; 0: nothing */
-  int n_blocks;      /* of pass 1: some for each multiprocessor */
   char *memory;      /* one block, which holds all that follows */
   float *input;
   float2 *spectrum;
@@ -77,92 +77,64 @@ typedef struct {
 
 /* Pass 1 */
 
-/* Adds up `sum` over the warp; lane 0 has the result. */
-static __device__ double
-warp_sum (double sum)
+/* Adds up `value` over the block, for all threads. */
+template <typename T>
+static __device__ T
+block_sum (T value)
 {
+  __shared__ T partial[ROW_WARPS];
+  const int thread = threadIdx.y * ROW_THREADS_X + threadIdx.x;
+  T sum = 0;
+
   for (int i = 16; i > 0; i /= 2)
-    sum += __shfl_down_sync (~0u, sum, i);
+    value += __shfl_down_sync (~0u, value, i);
+  if (thread % 32 == 0)
+    partial[thread / 32] = value;
+  __syncthreads ();
+#pragma unroll
+  for (int i = 0; i < ROW_WARPS; i++)
+    sum += partial[i];
   return sum;
 }
 
 /* Adds up `sum` over all blocks; the last one leaves what later passes read.
  * Exact without a window: the sum is an integer of less than 53 bits. */
 static __device__ void
-finish_sum (Statistics *statistics, double sum, double n)
+finish_sum (Statistics *statistics, double sum)
 {
-  __shared__ double partial[SUM_THREADS / 32];
-
-  sum = warp_sum (sum);
-  if (threadIdx.x % 32 == 0)
-    partial[threadIdx.x / 32] = sum;
-  __syncthreads ();
-  if (threadIdx.x >= 32)
-    return;
-  sum = warp_sum (threadIdx.x < SUM_THREADS / 32 ? partial[threadIdx.x] : 0);
-  if (threadIdx.x > 0)
+  sum = block_sum (sum);
+  if (threadIdx.x > 0 || threadIdx.y > 0)
     return;
   atomicAdd (&statistics->total, sum);
   __threadfence ();
-  if (atomicInc (&statistics->blocks, gridDim.x - 1) < gridDim.x - 1)
+  if (atomicInc (&statistics->blocks, gridDim.x * gridDim.y - 1)
+      < gridDim.x * gridDim.y - 1)
     return;
-  sum = atomicAdd (&statistics->total, 0.0);
+  statistics->sum = (float)atomicAdd (&statistics->total, 0.0);
   statistics->total = 0;
-  statistics->mean = (float)(sum / n);
-  statistics->sum = (float)sum;
   statistics->smallest = __float_as_int (INFINITY);
   statistics->largest = 0;
 }
 
-/* The sum of a group whose first pixel is (x, y). */
+/* About the mean of the windowed luma: that of a grid of samples. It is the
+ * same in all blocks, and that of a flat picture without a window is exact. */
 template <typename Group, bool Windowed>
-static __device__ __forceinline__ double
-group_sum (const LumaPicture &picture, const Group &group, int x, int y,
-    int black, Window window)
+static __device__ float
+sample_mean (const LumaPicture &picture, int black, Window window)
 {
-  const int n = min (picture.width - x, Group::kPixels);
-  float weighted = 0;
-  int sum = -n * black; /* pixels beyond the edge are 0 */
+  const int thread = threadIdx.y * ROW_THREADS_X + threadIdx.x;
+  const int column = 2 * (thread % SAMPLES_X) + 1;
+  const int row = 2 * (thread / SAMPLES_X) + 1;
+  const int x = column * ((picture.width + 3) / 4) / (2 * SAMPLES_X);
+  const int y = row * picture.height / (2 * SAMPLES_Y);
+  Group group;
 
-#pragma unroll
-  for (int i = 0; i < Group::kPixels; i++)
-    if (!Windowed)
-      sum += group.luma (picture, i);
-    else if (i < n)
-      weighted += ((int)group.luma (picture, i) - black) * window.x[x + i];
-  return Windowed ? (double)(weighted * window.y[y]) : (double)sum;
+  group.load (picture, y, x);
+  float value = (float)((int)group.luma (picture, 0) - black);
+  if (Windowed)
+    value *= window.x[4 * x] * window.y[y];
+  return block_sum (value) / (SAMPLES_X * SAMPLES_Y);
 }
-
-template <typename Group, bool Windowed>
-__global__ void
-__launch_bounds__ (SUM_THREADS)
-    sum_kernel (const __grid_constant__ LumaPicture picture, int groups,
-        int black, Window window, Statistics *statistics)
-{
-  const int loads = luma_loads<Group>;
-  LumaWalk walk (
-      blockIdx.x * SUM_THREADS + threadIdx.x, gridDim.x * SUM_THREADS, groups);
-  double sum = 0;
-
-  while (walk.row < picture.height) {
-    LumaWalk next = walk;
-    Group group[loads];
-
-#pragma unroll
-    for (int k = 0; k < loads; k++, next.next ())
-      if (next.row < picture.height)
-        group[k].load (picture, next.row, next.group);
-#pragma unroll
-    for (int k = 0; k < loads; k++, walk.next ())
-      if (walk.row < picture.height)
-        sum += group_sum<Group, Windowed> (picture, group[k],
-            walk.group * Group::kPixels, walk.row, black, window);
-  }
-  start_next_kernel ();
-  finish_sum (statistics, sum, (double)picture.width * picture.height);
-}
-
-/* Pass 2 */
 
 /* Writes the group's pixels from `x` on to a row of `width`. */
 static __device__ __forceinline__ void
@@ -191,50 +163,59 @@ load_weights (const float *weight, int x, int width)
       weight[min (x + 2, last)], weight[min (x + 3, last)]);
 }
 
+/* Four pixels of a row less `mean`; adds what they are to `sum`. */
+template <typename Group, bool Windowed>
+static __device__ __forceinline__ float4
+window_four (const LumaPicture &picture, const Group &group, int x, int black,
+    float4 weight, float row_weight, float mean, float *sum)
+{
+  const float w[4] = { weight.x, weight.y, weight.z, weight.w };
+  float v[4];
+
+#pragma unroll
+  for (int i = 0; i < 4; i++) {
+    v[i] = (float)((int)group.luma (picture, i) - black);
+    if (Windowed)
+      v[i] *= w[i] * row_weight;
+    *sum += x + i < picture.width ? v[i] : 0;
+  }
+  return make_float4 (v[0] - mean, v[1] - mean, v[2] - mean, v[3] - mean);
+}
+
 template <typename Group, bool Windowed>
 __global__ void
 __launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
     forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
-        int black, const Statistics *statistics, Window window)
+        int black, Statistics *statistics, Window window)
 {
   const int x = (blockIdx.x * ROW_THREADS_X + threadIdx.x) * 4;
   const int y = blockIdx.y * ROW_THREADS_Y * FORWARD_ROWS + threadIdx.y;
+  const int width = picture.width;
+  const int rows = x < width ? picture.height : 0;
   Group group[FORWARD_ROWS];
-  float4 weight;
+  float4 weight = {};
+  float sum = 0; /* of 16 pixels of at most 16 bits: exact */
 
-  if (x >= picture.width)
-    return;
 #pragma unroll
   for (int k = 0; k < FORWARD_ROWS; k++)
-    if (y + k * ROW_THREADS_Y < picture.height)
+    if (y + k * ROW_THREADS_Y < rows)
       group[k].load (picture, y + k * ROW_THREADS_Y, x / 4);
-  wait_for_kernel_before ();
-  const float mean = __ldcg (&statistics->mean);
-  if (Windowed)
-    weight = load_weights (window.x, x, picture.width);
+  if (Windowed && x < width)
+    weight = load_weights (window.x, x, width);
+  const float mean = sample_mean<Group, Windowed> (picture, black, window);
 #pragma unroll
   for (int k = 0; k < FORWARD_ROWS; k++) {
     const int row = y + k * ROW_THREADS_Y;
 
-    if (row >= picture.height)
-      return;
-    const float w = Windowed ? window.y[row] : 1;
-    const float v[4] = { (float)((int)group[k].luma (picture, 0) - black),
-      (float)((int)group[k].luma (picture, 1) - black),
-      (float)((int)group[k].luma (picture, 2) - black),
-      (float)((int)group[k].luma (picture, 3) - black) };
-    const float4 result
-        = Windowed ? make_float4 (v[0] * weight.x * w - mean,
-              v[1] * weight.y * w - mean, v[2] * weight.z * w - mean,
-              v[3] * weight.w * w - mean)
-                   : make_float4 (
-                       v[0] - mean, v[1] - mean, v[2] - mean, v[3] - mean);
-
-    store_four (output + (size_t)row * picture.width, x, picture.width, result);
+    if (row < rows)
+      store_four (output + (size_t)row * width, x, width,
+          window_four<Group, Windowed> (picture, group[k], x, black, weight,
+              Windowed ? window.y[row] : 1, mean, &sum));
   }
+  finish_sum (statistics, sum);
 }
 
-/* Passes 4 and 5 */
+/* Passes 3 and 4 */
 
 /* |F (v, u)|² on the 8-bit scale, `z` being what cuFFT gave. */
 static __device__ __forceinline__ float
@@ -515,22 +496,15 @@ fill_tables (FftmagState *state, int width, int height, ImgError *error)
 static bool
 resize (FftmagState *state, int width, int height, ImgError *error)
 {
-  int device = 0, processors = 0;
-
   if (state->width > 0)
     state->cufft->destroy (state->plan);
   state->width = state->height = 0;
   cudaFree (state->memory);
   state->memory = NULL;
-  if (!img_cuda_check (cudaGetDevice (&device), "finding the GPU", error)
-      || !img_cuda_check (cudaDeviceGetAttribute (&processors,
-                              cudaDevAttrMultiProcessorCount, device),
-          "reading the GPU's properties", error)
-      || !img_cuda_check (
+  if (!img_cuda_check (
           cudaMalloc (&state->memory, lay_out (state, NULL, width, height)),
           "allocating the spectrum", error))
     return false;
-  state->n_blocks = 4 * processors;
   lay_out (state, state->memory, width, height);
   if (!fill_tables (state, width, height, error)
       || !img_cufft_check (
@@ -624,31 +598,26 @@ row_grid (int columns, int height, int rows)
       (height + tile - 1) / tile);
 }
 
-/* Passes 1 and 2. `window` is read only if Windowed. */
+/* Pass 1. `window` is read only if Windowed. */
 template <bool Windowed>
 static bool
 load_luma (const FftmagState *state, const ImgView *src, Window window,
     cudaStream_t stream, ImgError *error)
 {
-  const LumaPicture picture = luma_picture (src);
-  const int black = img_view_levels (src).black;
+  const dim3 grid = row_grid ((src->width + 3) / 4, src->height, FORWARD_ROWS);
+  const dim3 block (ROW_THREADS_X, ROW_THREADS_Y);
 
   luma_dispatch (src, [&] (auto group) {
-    typedef decltype (group) Group;
-    const int groups = (src->width + Group::kPixels - 1) / Group::kPixels;
-    const int columns = (src->width + 3) / 4;
+    typedef typename decltype (group)::Four Four;
 
-    sum_kernel<Group, Windowed><<<state->n_blocks, SUM_THREADS, 0, stream>>> (
-        picture, groups, black, window, state->statistics);
-    launch_after (forward_kernel<typename Group::Four, Windowed>,
-        row_grid (columns, src->height, FORWARD_ROWS),
-        dim3 (ROW_THREADS_X, ROW_THREADS_Y), state->early, stream, picture,
-        state->input, black, (const Statistics *)state->statistics, window);
+    forward_kernel<Four, Windowed>
+        <<<grid, block, 0, stream>>> (luma_picture (src), state->input,
+            img_view_levels (src).black, state->statistics, window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
 }
 
-/* Pass 3. */
+/* Pass 2. */
 static bool
 transform (const FftmagState *state, cudaStream_t stream, ImgError *error)
 {
@@ -659,7 +628,7 @@ transform (const FftmagState *state, cudaStream_t stream, ImgError *error)
              "running the transform", error);
 }
 
-/* Passes 4 and 5. */
+/* Passes 3 and 4. */
 static bool
 write_luma (const FftmagState *state, const ImgView *src, const ImgView *dst,
     const ImgFftmagParams *params, cudaStream_t stream, ImgError *error)
