@@ -18,10 +18,11 @@
 
 #include "arith.h"
 #include "check.h"
+#include "launch.cuh"
 
 #define POINTWISE_THREADS_X 64
 #define POINTWISE_THREADS_Y 4
-#define POINTWISE_ROWS 4 /* rows of a thread, POINTWISE_THREADS_Y apart */
+#define POINTWISE_ROWS 2 /* rows of a thread, POINTWISE_THREADS_Y apart */
 #define POINTWISE_TILE_ROWS (POINTWISE_THREADS_Y * POINTWISE_ROWS)
 
 template <typename Functor> struct PointwisePlane {
@@ -34,60 +35,10 @@ template <typename Functor> struct PointwisePlane {
 };
 
 template <typename Functor> struct PointwiseJob {
-  bool early; /* see launch_after */
+  bool early; /* the functors wait for the kernel before, in begin */
   int n_planes;
   PointwisePlane<Functor> plane[IMG_MAX_PLANES];
 };
-
-/* Lets the kernel that launch_after has put behind this one start. */
-static __device__ __forceinline__ void
-start_next_kernel (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-#endif
-}
-
-/* Waits until the kernel before has ended, if launch_after was used. */
-static __device__ __forceinline__ void
-wait_for_kernel_before (void)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-}
-
-/* Whether the code that runs of `kernel` has the two functions above. */
-template <typename Kernel>
-static bool
-can_start_early (Kernel *kernel)
-{
-  cudaFuncAttributes attributes = {};
-
-  return cudaFuncGetAttributes (&attributes, kernel) == cudaSuccess
-         && attributes.ptxVersion >= 90;
-}
-
-/* Launches a kernel. If `early` it starts when all blocks of the kernel before
- * are at start_next_kernel, and must not touch what that one writes until
- * wait_for_kernel_before. */
-template <typename... Parameters>
-static void
-launch_after (void (*kernel) (Parameters...), dim3 grid, dim3 block, bool early,
-    cudaStream_t stream, const Parameters &...parameters)
-{
-  cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t config = {};
-
-  attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-  attribute.val.programmaticStreamSerializationAllowed = 1;
-  config.gridDim = grid;
-  config.blockDim = block;
-  config.stream = stream;
-  config.attrs = &attribute;
-  config.numAttrs = early;
-  cudaLaunchKernelEx (&config, kernel, parameters...);
-}
 
 /* A word at any address. */
 struct PointwiseBytes {
@@ -170,6 +121,9 @@ __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
                    * sizeof (Access);
   int tile = blockIdx.y, i = 0;
 
+  start_next_kernel ();
+  if (!job.early)
+    wait_for_kernel_before ();
   while (tile >= job.plane[i].tiles)
     tile -= job.plane[i++].tiles;
   const PointwisePlane<Functor> &plane = job.plane[i];
@@ -239,8 +193,7 @@ pointwise_start (const PointwiseJob<Functor> *job, cudaStream_t stream)
     grid.x = columns > grid.x ? columns : grid.x;
     grid.y += job->plane[i].tiles;
   }
-  launch_after (
-      pointwise_kernel<Access, Functor>, grid, block, job->early, stream, *job);
+  launch (pointwise_kernel<Access, Functor>, grid, block, 0, stream, *job);
 }
 
 /* Runs a job, which may be empty, with the widest access that the pointers and
