@@ -45,9 +45,9 @@ load (void)
 {
   void *library = open_library ();
 
-  loaded = library && find (library, "cufftPlan2d", &cufft.plan_2d)
+  loaded = library && find (library, "cufftPlanMany", &cufft.plan_many)
            && find (library, "cufftSetStream", &cufft.set_stream)
-           && find (library, "cufftExecR2C", &cufft.exec_r2c)
+           && find (library, "cufftExecC2C", &cufft.exec_c2c)
            && find (library, "cufftDestroy", &cufft.destroy);
 }
 

@@ -9,9 +9,10 @@
 
 /* The functions that are used of it. */
 typedef struct {
-  cufftResult (*plan_2d) (cufftHandle *, int, int, cufftType);
+  cufftResult (*plan_many) (cufftHandle *, int, int *, int *, int, int, int *,
+      int, int, cufftType, int);
   cufftResult (*set_stream) (cufftHandle, cudaStream_t);
-  cufftResult (*exec_r2c) (cufftHandle, cufftReal *, cufftComplex *);
+  cufftResult (*exec_c2c) (cufftHandle, cufftComplex *, cufftComplex *, int);
   cufftResult (*destroy) (cufftHandle);
 } ImgCufft;
 

@@ -2,10 +2,14 @@
  * fftmag.h on the GPU, with cuFFT. The passes of a run:
  *   1. windowed luma less about its mean, as floats, so that the rounding
  * errors of F (0, 0) do not drown the rest and a flat picture is exactly zero;
- *      and its exact sum, which is F (0, 0);
- *   2. cuFFT, real to complex: the half spectrum 0 <= u <= width / 2;
- *   3. with MINMAX the smallest and largest |F|² (every scale grows with it);
- *   4. scale and range; each element of the half spectrum goes to its own
+ *      and its exact sum, which is F (0, 0). Two rows are the real and the
+ *      imaginary parts of one;
+ *   2. cuFFT along these pairs of rows;
+ *   3. the half spectra 0 <= u <= width / 2 of both rows, into columns: cuFFT
+ *      takes three times as long for columns that do not lie in a piece;
+ *   4. cuFFT along the columns;
+ *   5. with MINMAX the smallest and largest |F|² (every scale grows with it);
+ *   6. scale and range; each element of the half spectrum goes to its own
  *      pixel and to that of its mirror image F (-v, -u) = conj (F (v, u)).
  */
 #include "fftmag.h"
@@ -17,16 +21,24 @@
 #include "fftmag-arith.h"
 #include "luma.cuh"
 
-#define ROW_THREADS_X 64
-#define ROW_THREADS_Y 4
-#define ROW_WARPS (ROW_THREADS_X * ROW_THREADS_Y / 32)
-#define FORWARD_ROWS 4 /* rows of a thread, ROW_THREADS_Y apart */
-#define SAMPLES_X 16   /* a sample for each thread of a block */
+#define FORWARD_THREADS_X 64
+#define FORWARD_THREADS_Y 4
+#define FORWARD_WARPS (FORWARD_THREADS_X * FORWARD_THREADS_Y / 32)
+#define FORWARD_PAIRS 2 /* pairs of rows of a thread, THREADS_Y apart */
+#define SAMPLES_X 16    /* a sample for each thread of a block */
 #define SAMPLES_Y 16
-#define EXTREMES_ROWS 8
+#define SPLIT_COLUMNS 32 /* of a block of pass 3 */
+#define SPLIT_PAIRS 16
+#define SPLIT_THREADS 256
+#define EXTREMES_THREADS 256
+#define EXTREMES_LOADS 4
+#define WRITE_COLUMNS 128 /* of a block of pass 6 */
+#define WRITE_ROWS 32
 #define WRITE_THREADS 256
-#define WRITE_SPAN 1024 /* elements of a row that a block of pass 4 takes */
-#define N_WINDOWS 3     /* hann, hamming, blackman */
+#define WRITE_STEP (WRITE_THREADS / (WRITE_ROWS / 2)) /* columns at a time */
+#define WRITE_LOADS (WRITE_COLUMNS / WRITE_STEP)
+#define NO_PLAN ((cufftHandle)-1)
+#define N_WINDOWS 3 /* hann, hamming, blackman */
 
 /* What the passes hand on to each other. */
 struct Statistics {
@@ -41,15 +53,15 @@ struct Window {
   const float *x, *y;
 };
 
-/* How |F|² is read from the output of cuFFT. */
+/* How |F|² is read: column u of the half spectrum is a row of data. */
 struct Spectrum {
   const float2 *data;
-  int width, height, half; /* half: elements in a row of data */
+  int width, height, half; /* half: columns */
   float unit;              /* from units of the depth to 8 bits */
   Statistics *statistics;
 };
 
-/* The pixels that pass 4 writes, and how. */
+/* The pixels that pass 6 writes, and how. */
 struct Output {
   unsigned char *dst[3];
   const unsigned char *src; /* of the alpha that is copied */
@@ -65,11 +77,11 @@ struct Output {
 
 typedef struct {
   const ImgCufft *cufft;
-  cufftHandle plan;
-  bool early;        /* pass 4 starts before pass 3 ends */
-  int width, height; /* what the rest is made for; 0: nothing */
-  char *memory;      /* one block, which holds all that follows */
-  float *input;
+  cufftHandle rows, columns; /* NO_PLAN: of length 1, which changes nothing */
+  int width, height;         /* what all is made for; 0: nothing */
+  int processors;
+  char *memory;  /* one block, which holds all that follows */
+  float2 *pairs; /* (height + 1) / 2 rows */
   float2 *spectrum;
   Statistics *statistics;
   Window window[N_WINDOWS];
@@ -82,8 +94,8 @@ template <typename T>
 static __device__ T
 block_sum (T value)
 {
-  __shared__ T partial[ROW_WARPS];
-  const int thread = threadIdx.y * ROW_THREADS_X + threadIdx.x;
+  __shared__ T partial[FORWARD_WARPS];
+  const int thread = threadIdx.y * FORWARD_THREADS_X + threadIdx.x;
   T sum = 0;
 
   for (int i = 16; i > 0; i /= 2)
@@ -92,7 +104,7 @@ block_sum (T value)
     partial[thread / 32] = value;
   __syncthreads ();
 #pragma unroll
-  for (int i = 0; i < ROW_WARPS; i++)
+  for (int i = 0; i < FORWARD_WARPS; i++)
     sum += partial[i];
   return sum;
 }
@@ -122,7 +134,7 @@ template <typename Group, bool Windowed>
 static __device__ float
 sample_mean (const LumaPicture &picture, int black, Window window)
 {
-  const int thread = threadIdx.y * ROW_THREADS_X + threadIdx.x;
+  const int thread = threadIdx.y * FORWARD_THREADS_X + threadIdx.x;
   const int column = 2 * (thread % SAMPLES_X) + 1;
   const int row = 2 * (thread / SAMPLES_X) + 1;
   const int x = column * ((picture.width + 3) / 4) / (2 * SAMPLES_X);
@@ -136,21 +148,21 @@ sample_mean (const LumaPicture &picture, int black, Window window)
   return block_sum (value) / (SAMPLES_X * SAMPLES_Y);
 }
 
-/* Writes the group's pixels from `x` on to a row of `width`. */
+/* Writes up to four complex numbers from `x` on to a row of `width`. */
 static __device__ __forceinline__ void
-store_four (float *row, int x, int width, float4 v)
+store_four (float2 *row, int x, int width, const float *re, const float *im)
 {
   if (width % 4 == 0) {
-    *(float4 *)(row + x) = v;
+    float4 *to = (float4 *)(row + x);
+
+    to[0] = make_float4 (re[0], im[0], re[1], im[1]);
+    to[1] = make_float4 (re[2], im[2], re[3], im[3]);
     return;
   }
-  row[x] = v.x;
-  if (x + 1 < width)
-    row[x + 1] = v.y;
-  if (x + 2 < width)
-    row[x + 2] = v.z;
-  if (x + 3 < width)
-    row[x + 3] = v.w;
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    if (x + i < width)
+      row[x + i] = make_float2 (re[i], im[i]);
 }
 
 /* Four weights of the window's row; those past its end are never used. */
@@ -163,116 +175,207 @@ load_weights (const float *weight, int x, int width)
       weight[min (x + 2, last)], weight[min (x + 3, last)]);
 }
 
-/* Four pixels of a row less `mean`; adds what they are to `sum`. */
+/* Four pixels of a row less `mean`, as `to`; adds what they are to `sum`. */
 template <typename Group, bool Windowed>
-static __device__ __forceinline__ float4
-window_four (const LumaPicture &picture, const Group &group, int x, int black,
-    float4 weight, float row_weight, float mean, float *sum)
+static __device__ __forceinline__ void
+window_four (float *to, const LumaPicture &picture, const Group &group, int x,
+    int black, float4 weight, float row_weight, float mean, float *sum)
 {
   const float w[4] = { weight.x, weight.y, weight.z, weight.w };
-  float v[4];
 
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    v[i] = (float)((int)group.luma (picture, i) - black);
+    float v = (float)((int)group.luma (picture, i) - black);
+
     if (Windowed)
-      v[i] *= w[i] * row_weight;
-    *sum += x + i < picture.width ? v[i] : 0;
+      v *= w[i] * row_weight;
+    *sum += x + i < picture.width ? v : 0;
+    to[i] = v - mean;
   }
-  return make_float4 (v[0] - mean, v[1] - mean, v[2] - mean, v[3] - mean);
 }
 
 template <typename Group, bool Windowed>
 __global__ void
-__launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
-    forward_kernel (const __grid_constant__ LumaPicture picture, float *output,
+__launch_bounds__ (FORWARD_THREADS_X *FORWARD_THREADS_Y)
+    forward_kernel (const __grid_constant__ LumaPicture picture, float2 *pairs,
         int black, Statistics *statistics, Window window)
 {
-  const int x = (blockIdx.x * ROW_THREADS_X + threadIdx.x) * 4;
-  const int y = blockIdx.y * ROW_THREADS_Y * FORWARD_ROWS + threadIdx.y;
+  const int x = (blockIdx.x * FORWARD_THREADS_X + threadIdx.x) * 4;
+  const int first
+      = blockIdx.y * FORWARD_THREADS_Y * FORWARD_PAIRS + threadIdx.y;
   const int width = picture.width;
   const int rows = x < width ? picture.height : 0;
-  Group group[FORWARD_ROWS];
+  Group group[FORWARD_PAIRS][2];
   float4 weight = {};
   float sum = 0; /* of 16 pixels of at most 16 bits: exact */
 
+  kernel_begin ();
 #pragma unroll
-  for (int k = 0; k < FORWARD_ROWS; k++)
-    if (y + k * ROW_THREADS_Y < rows)
-      group[k].load (picture, y + k * ROW_THREADS_Y, x / 4);
+  for (int k = 0; k < FORWARD_PAIRS; k++)
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      const int row = 2 * (first + k * FORWARD_THREADS_Y) + i;
+
+      if (row < rows)
+        group[k][i].load (picture, row, x / 4);
+    }
   if (Windowed && x < width)
     weight = load_weights (window.x, x, width);
   const float mean = sample_mean<Group, Windowed> (picture, black, window);
 #pragma unroll
-  for (int k = 0; k < FORWARD_ROWS; k++) {
-    const int row = y + k * ROW_THREADS_Y;
+  for (int k = 0; k < FORWARD_PAIRS; k++) {
+    const int pair = first + k * FORWARD_THREADS_Y;
+    float part[2][4] = {}; /* an odd last row is paired with zeros */
 
-    if (row < rows)
-      store_four (output + (size_t)row * width, x, width,
-          window_four<Group, Windowed> (picture, group[k], x, black, weight,
-              Windowed ? window.y[row] : 1, mean, &sum));
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      if (2 * pair + i < rows)
+        window_four<Group, Windowed> (part[i], picture, group[k][i], x, black,
+            weight, Windowed ? window.y[2 * pair + i] : 1, mean, &sum);
+    if (2 * pair < rows)
+      store_four (pairs + (size_t)pair * width, x, width, part[0], part[1]);
   }
   finish_sum (statistics, sum);
 }
 
-/* Passes 3 and 4 */
+/* Pass 3 */
 
-/* |F (v, u)|² on the 8-bit scale, `z` being what cuFFT gave. */
-static __device__ __forceinline__ float
-power_of (const Spectrum &spectrum, float2 z, int u, int v)
+/* Elements u of the spectra of two rows, from elements u and -u of that of the
+ * first plus i times the second: twice each is z + conj (m) and
+ * -i (z - conj (m)). */
+static __device__ __forceinline__ float4
+split_pair (float2 z, float2 m)
 {
-  if (u == 0 && v == 0)
-    z = make_float2 (spectrum.statistics->sum, 0.f);
-  z.x *= spectrum.unit;
-  z.y *= spectrum.unit;
+  return make_float4 (0.5f * (z.x + m.x), 0.5f * (z.y - m.y),
+      0.5f * (z.y + m.y), 0.5f * (m.x - z.x));
+}
+
+/* A block turns a tile of pairs of rows into columns. */
+__global__ void
+__launch_bounds__ (SPLIT_THREADS)
+    split_kernel (const float2 *pairs, float2 *spectrum, int width, int height)
+{
+  __shared__ float4 tile[SPLIT_COLUMNS][SPLIT_PAIRS + 1];
+  const int u0 = blockIdx.x * SPLIT_COLUMNS, first = blockIdx.y * SPLIT_PAIRS;
+  const int half = width / 2 + 1, n_pairs = (height + 1) / 2;
+
+  kernel_begin ();
+#pragma unroll
+  for (int i = 0; i < SPLIT_COLUMNS * SPLIT_PAIRS; i += SPLIT_THREADS) {
+    const int column = threadIdx.x % SPLIT_COLUMNS;
+    const int pair = (threadIdx.x + i) / SPLIT_COLUMNS;
+    const int u = u0 + column;
+
+    if (u < half && first + pair < n_pairs) {
+      const float2 *row = pairs + (size_t)(first + pair) * width;
+
+      tile[column][pair] = split_pair (row[u], row[u > 0 ? width - u : 0]);
+    }
+  }
+  __syncthreads ();
+#pragma unroll
+  for (int i = 0; i < SPLIT_COLUMNS * SPLIT_PAIRS; i += SPLIT_THREADS) {
+    const int pair = threadIdx.x % SPLIT_PAIRS;
+    const int column = (threadIdx.x + i) / SPLIT_PAIRS;
+    const int v = 2 * (first + pair);
+
+    if (u0 + column < half && v < height) {
+      const float4 both = tile[column][pair];
+      float2 *to = spectrum + (size_t)(u0 + column) * height + v;
+
+      if (height % 2 == 0) {
+        *(float4 *)to = both;
+        continue;
+      }
+      to[0] = make_float2 (both.x, both.y);
+      if (v + 1 < height)
+        to[1] = make_float2 (both.z, both.w);
+    }
+  }
+}
+
+/* Passes 5 and 6 */
+
+/* |F|² on the 8-bit scale, `z` being what cuFFT gave. */
+static __device__ __forceinline__ float
+power_of (float2 z, float unit)
+{
+  z.x *= unit;
+  z.y *= unit;
   return z.x * z.x + z.y * z.y;
 }
 
-/* Lowers and raises the extremes, with few atomic operations. Powers are not
- * negative, so they compare as their bits do. */
+/* The same of F (0, 0). */
+static __device__ __forceinline__ float
+power_of_sum (const Spectrum &spectrum)
+{
+  const float sum = __ldcg (&spectrum.statistics->sum);
+
+  return power_of (make_float2 (sum, 0.f), spectrum.unit);
+}
+
+/* Lowers and raises the extremes by those of a block. Powers are not negative,
+ * so they compare as their bits do. */
 static __device__ void
 update_extremes (Statistics *statistics, float low, float high)
 {
+  __shared__ int smallest, largest;
+
   for (int i = 16; i > 0; i /= 2) {
     low = fminf (low, __shfl_down_sync (~0u, low, i));
     high = fmaxf (high, __shfl_down_sync (~0u, high, i));
   }
-  if ((threadIdx.x + threadIdx.y * blockDim.x) % 32 != 0)
-    return;
-  if (__float_as_int (low) < *(volatile int *)&statistics->smallest)
-    atomicMin (&statistics->smallest, __float_as_int (low));
-  if (__float_as_int (high) > *(volatile int *)&statistics->largest)
-    atomicMax (&statistics->largest, __float_as_int (high));
+  if (threadIdx.x == 0)
+    smallest = __float_as_int (INFINITY), largest = 0;
+  __syncthreads ();
+  if (threadIdx.x % 32 == 0) {
+    atomicMin (&smallest, __float_as_int (low));
+    atomicMax (&largest, __float_as_int (high));
+  }
+  __syncthreads ();
+  if (threadIdx.x == 0) {
+    atomicMin (&statistics->smallest, smallest);
+    atomicMax (&statistics->largest, largest);
+  }
 }
 
 __global__ void
-__launch_bounds__ (ROW_THREADS_X *ROW_THREADS_Y)
+__launch_bounds__ (EXTREMES_THREADS)
     extremes_kernel (const __grid_constant__ Spectrum spectrum)
 {
-  const int u = blockIdx.x * ROW_THREADS_X + threadIdx.x;
-  const int v = blockIdx.y * ROW_THREADS_Y * EXTREMES_ROWS + threadIdx.y;
+  const size_t n = (size_t)spectrum.half * spectrum.height;
+  const size_t step = (size_t)gridDim.x * EXTREMES_THREADS;
+  size_t i = (size_t)blockIdx.x * EXTREMES_THREADS + threadIdx.x;
   float low = INFINITY, high = 0;
-  float2 z[EXTREMES_ROWS];
+  const auto add = [&] (float power) {
+    low = fminf (low, power);
+    high = fmaxf (high, power);
+  };
+
+  wait_for_kernel_before ();
+  if (i == 0) { /* F (0, 0), not what cuFFT made of it, and odd ends */
+    add (power_of_sum (spectrum));
+    if (n > 1) {
+      add (power_of (spectrum.data[1], spectrum.unit));
+      add (power_of (spectrum.data[n - 1], spectrum.unit));
+    }
+    i += step;
+  }
+  for (; i < n / 2; i += EXTREMES_LOADS * step) {
+    float4 z[EXTREMES_LOADS];
 
 #pragma unroll
-  for (int k = 0; k < EXTREMES_ROWS; k++) {
-    const int row = v + k * ROW_THREADS_Y;
-
-    if (u < spectrum.half && row < spectrum.height)
-      z[k] = spectrum.data[(size_t)row * spectrum.half + u];
+    for (int k = 0; k < EXTREMES_LOADS; k++)
+      if (i + k * step < n / 2)
+        z[k] = ((const float4 *)spectrum.data)[i + k * step];
+#pragma unroll
+    for (int k = 0; k < EXTREMES_LOADS; k++)
+      if (i + k * step < n / 2) {
+        add (power_of (make_float2 (z[k].x, z[k].y), spectrum.unit));
+        add (power_of (make_float2 (z[k].z, z[k].w), spectrum.unit));
+      }
   }
   start_next_kernel ();
-#pragma unroll
-  for (int k = 0; k < EXTREMES_ROWS; k++) {
-    const int row = v + k * ROW_THREADS_Y;
-
-    if (u < spectrum.half && row < spectrum.height) {
-      const float power = power_of (spectrum, z[k], u, row);
-
-      low = fminf (low, power);
-      high = fmaxf (high, power);
-    }
-  }
   update_extremes (spectrum.statistics, low, high);
 }
 
@@ -325,7 +428,7 @@ template <typename T> struct OutputRow {
 };
 
 /* Writes pixels x..x + n - 1 of a row: pixel x + i is level[i * direction].
- * All threads of the block share in it. */
+ * All threads of the warp share in it. */
 template <typename T, int Step>
 static __device__ void
 write_run (const OutputRow<T> &row, int x, int n, const T *level, int direction)
@@ -336,8 +439,8 @@ write_run (const OutputRow<T> &row, int x, int n, const T *level, int direction)
   const T *src = row.src + (size_t)x * Step;
   const int skip = (int)((uintptr_t)dst & 3) / (int)sizeof (T);
 
-  for (int c0 = threadIdx.x * per_word - skip; c0 < total;
-       c0 += WRITE_THREADS * per_word) {
+  for (int c0 = threadIdx.x % 32 * per_word - skip; c0 < total;
+       c0 += 32 * per_word) {
     unsigned word = 0;
 
 #pragma unroll
@@ -390,39 +493,81 @@ write_levels (const Spectrum &spectrum, const Output &output, const T *level,
   }
 }
 
+/* Reads the tile at (u, v), two rows a load; what is beyond is any value. */
+static __device__ __forceinline__ void
+load_tile (float4 *z, const Spectrum &spectrum, int u, int v)
+{
+#pragma unroll
+  for (int k = 0; k < WRITE_LOADS; k++, u += WRITE_STEP) {
+    const float2 *from = spectrum.data + (size_t)u * spectrum.height + v;
+
+    if (u >= spectrum.half || v >= spectrum.height)
+      continue;
+    if (spectrum.height % 2 == 0) {
+      z[k] = *(const float4 *)from;
+    } else {
+      const float2 first = from[0];
+      const float2 second = v + 1 < spectrum.height ? from[1] : first;
+
+      z[k] = make_float4 (first.x, first.y, second.x, second.y);
+    }
+  }
+}
+
 template <typename T, int Step>
 __global__ void
 __launch_bounds__ (WRITE_THREADS)
     write_kernel (const __grid_constant__ Spectrum spectrum,
         const __grid_constant__ Output output)
 {
-  __shared__ T level[WRITE_SPAN];
-  const int u = blockIdx.x * WRITE_SPAN, v = blockIdx.y;
-  const int n = min (WRITE_SPAN, spectrum.half - u);
-  const float2 *data = spectrum.data + (size_t)v * spectrum.half + u;
-  float2 z[WRITE_SPAN / WRITE_THREADS];
+  __shared__ T level[WRITE_ROWS][WRITE_COLUMNS + 4 / sizeof (T)];
+  __shared__ ImgFftmagMap map;
+  const int u0 = blockIdx.x * WRITE_COLUMNS, v0 = blockIdx.y * WRITE_ROWS;
+  const int row = threadIdx.x % (WRITE_ROWS / 2) * 2;
+  const int column = threadIdx.x / (WRITE_ROWS / 2);
+  float4 z[WRITE_LOADS] = {};
 
+  start_next_kernel ();
+  if (!output.minmax)
+    wait_for_kernel_before ();
+  load_tile (z, spectrum, u0 + column, v0 + row);
+  if (output.minmax)
+    wait_for_kernel_before ();
+  if (threadIdx.x == 0)
+    map = output_map (spectrum, output);
+  __syncthreads ();
 #pragma unroll
-  for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++)
-    if ((int)threadIdx.x + k * WRITE_THREADS < n)
-      z[k] = data[threadIdx.x + k * WRITE_THREADS];
-  wait_for_kernel_before ();
-  const ImgFftmagMap map = output_map (spectrum, output);
-#pragma unroll
-  for (int k = 0; k < WRITE_SPAN / WRITE_THREADS; k++) {
-    const int i = threadIdx.x + k * WRITE_THREADS;
+  for (int k = 0; k < WRITE_LOADS; k++) {
+    const int u = column + k * WRITE_STEP;
+    float2 power
+        = make_float2 (power_of (make_float2 (z[k].x, z[k].y), spectrum.unit),
+            power_of (make_float2 (z[k].z, z[k].w), spectrum.unit));
 
-    if (i < n) {
-      const float power = power_of (spectrum, z[k], u + i, v);
-      level[i] = (T)(img_fftmag_level (&map, scaled (power, output.scale))
-                     << output.shift);
-    }
+    if (u0 + u == 0 && v0 + row == 0)
+      power.x = power_of_sum (spectrum);
+    level[row][u] = (T)(img_fftmag_level (&map, scaled (power.x, output.scale))
+                        << output.shift);
+    level[row + 1][u]
+        = (T)(img_fftmag_level (&map, scaled (power.y, output.scale))
+              << output.shift);
   }
   __syncthreads ();
-  write_levels<T, Step> (spectrum, output, level, u, n, v);
+  const int n = min (WRITE_COLUMNS, spectrum.half - u0);
+  const int rows = min (WRITE_ROWS, spectrum.height - v0);
+
+  for (int i = threadIdx.x / 32; i < rows; i += WRITE_THREADS / 32)
+    write_levels<T, Step> (spectrum, output, level[i], u0, n, v0 + i);
 }
 
 /* State */
+
+static void
+destroy_plan (const ImgCufft *cufft, cufftHandle *plan)
+{
+  if (*plan != NO_PLAN)
+    cufft->destroy (*plan);
+  *plan = NO_PLAN;
+}
 
 static void
 release (void *data)
@@ -431,8 +576,8 @@ release (void *data)
 
   if (!state)
     return;
-  if (state->width > 0)
-    state->cufft->destroy (state->plan);
+  destroy_plan (state->cufft, &state->rows);
+  destroy_plan (state->cufft, &state->columns);
   cudaFree (state->memory);
   free (state);
 }
@@ -442,7 +587,7 @@ static size_t
 lay_out (FftmagState *state, char *memory, int width, int height)
 {
   const size_t align = 256;
-  const size_t half = width / 2 + 1, n = (size_t)width * height;
+  const size_t half = width / 2 + 1, n_pairs = (height + 1) / 2;
   size_t offset = 0;
   auto take = [&] (size_t bytes) {
     char *part = memory + offset;
@@ -457,7 +602,7 @@ lay_out (FftmagState *state, char *memory, int width, int height)
     state->window[i].y = (float *)take (height * sizeof (float));
   }
   state->spectrum = (float2 *)take (half * height * sizeof (float2));
-  state->input = (float *)take (n * sizeof (float));
+  state->pairs = (float2 *)take (n_pairs * width * sizeof (float2));
   return offset;
 }
 
@@ -492,24 +637,47 @@ fill_tables (FftmagState *state, int width, int height, ImgError *error)
   return ok;
 }
 
-/* Makes the plan and the memory for a size. */
+/* Plans `batch` transforms of `n` that lie one after the other, in place. */
+static bool
+make_plan (
+    const ImgCufft *cufft, cufftHandle *plan, int n, int batch, ImgError *error)
+{
+  cufftHandle made;
+
+  if (n == 1)
+    return true;
+  if (!img_cufft_check (cufft->plan_many (&made, 1, &n, NULL, 1, n, NULL, 1, n,
+                            CUFFT_C2C, batch),
+          "planning the transform", error))
+    return false;
+  *plan = made;
+  return true;
+}
+
+/* Makes the plans and the memory for a size. */
 static bool
 resize (FftmagState *state, int width, int height, ImgError *error)
 {
-  if (state->width > 0)
-    state->cufft->destroy (state->plan);
+  int device = 0;
+
+  destroy_plan (state->cufft, &state->rows);
+  destroy_plan (state->cufft, &state->columns);
   state->width = state->height = 0;
   cudaFree (state->memory);
   state->memory = NULL;
-  if (!img_cuda_check (
+  if (!img_cuda_check (cudaGetDevice (&device), "finding the GPU", error)
+      || !img_cuda_check (cudaDeviceGetAttribute (&state->processors,
+                              cudaDevAttrMultiProcessorCount, device),
+          "reading the GPU's properties", error)
+      || !img_cuda_check (
           cudaMalloc (&state->memory, lay_out (state, NULL, width, height)),
           "allocating the spectrum", error))
     return false;
   lay_out (state, state->memory, width, height);
   if (!fill_tables (state, width, height, error)
-      || !img_cufft_check (
-          state->cufft->plan_2d (&state->plan, height, width, CUFFT_R2C),
-          "planning the transform", error))
+      || !make_plan (state->cufft, &state->rows, width, (height + 1) / 2, error)
+      || !make_plan (
+          state->cufft, &state->columns, height, width / 2 + 1, error))
     return false;
   state->width = width;
   state->height = height;
@@ -533,7 +701,7 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
     if (!state)
       return img_fail (error, IMG_ERROR_NO_MEMORY, "fftmag: out of memory");
     *data = state;
-    state->early = can_start_early (extremes_kernel);
+    state->rows = state->columns = NO_PLAN;
   }
   state->cufft = img_cufft_load (error);
   if (!state->cufft)
@@ -588,14 +756,10 @@ make_output (
   return output;
 }
 
-/* The blocks of ROW_THREADS_X columns by ROW_THREADS_Y * `rows` rows. */
-static dim3
-row_grid (int columns, int height, int rows)
+static int
+divide_up (int a, int b)
 {
-  const int tile = ROW_THREADS_Y * rows;
-
-  return dim3 ((columns + ROW_THREADS_X - 1) / ROW_THREADS_X,
-      (height + tile - 1) / tile);
+  return (a + b - 1) / b;
 }
 
 /* Pass 1. `window` is read only if Windowed. */
@@ -604,49 +768,68 @@ static bool
 load_luma (const FftmagState *state, const ImgView *src, Window window,
     cudaStream_t stream, ImgError *error)
 {
-  const dim3 grid = row_grid ((src->width + 3) / 4, src->height, FORWARD_ROWS);
-  const dim3 block (ROW_THREADS_X, ROW_THREADS_Y);
+  const dim3 block (FORWARD_THREADS_X, FORWARD_THREADS_Y);
+  const dim3 grid (divide_up (src->width, 4 * FORWARD_THREADS_X),
+      divide_up (src->height, 2 * FORWARD_PAIRS * FORWARD_THREADS_Y));
 
   luma_dispatch (src, [&] (auto group) {
     typedef typename decltype (group)::Four Four;
 
-    forward_kernel<Four, Windowed>
-        <<<grid, block, 0, stream>>> (luma_picture (src), state->input,
-            img_view_levels (src).black, state->statistics, window);
+    launch (forward_kernel<Four, Windowed>, grid, block, 0, stream,
+        luma_picture (src), state->pairs, img_view_levels (src).black,
+        state->statistics, window);
   });
   return img_cuda_launched ("launching the fftmag input", error);
 }
 
-/* Pass 2. */
+/* Transforms `data` in place, unless there is nothing to do. */
 static bool
-transform (const FftmagState *state, cudaStream_t stream, ImgError *error)
+transform (const ImgCufft *cufft, cufftHandle plan, float2 *data,
+    cudaStream_t stream, ImgError *error)
 {
-  return img_cufft_check (state->cufft->set_stream (state->plan, stream),
-             "setting the stream of the transform", error)
-         && img_cufft_check (state->cufft->exec_r2c (
-                                 state->plan, state->input, state->spectrum),
-             "running the transform", error);
+  return plan == NO_PLAN
+         || (img_cufft_check (cufft->set_stream (plan, stream),
+                 "setting the stream of the transform", error)
+             && img_cufft_check (
+                 cufft->exec_c2c (plan, data, data, CUFFT_FORWARD),
+                 "running the transform", error));
 }
 
-/* Passes 3 and 4. */
+/* Passes 2 to 4. */
+static bool
+transform_luma (const FftmagState *state, cudaStream_t stream, ImgError *error)
+{
+  const dim3 grid (divide_up (state->width / 2 + 1, SPLIT_COLUMNS),
+      divide_up (state->height, 2 * SPLIT_PAIRS));
+
+  if (!transform (state->cufft, state->rows, state->pairs, stream, error))
+    return false;
+  launch (split_kernel, grid, dim3 (SPLIT_THREADS), 0, stream,
+      (const float2 *)state->pairs, state->spectrum, state->width,
+      state->height);
+  return img_cuda_launched ("launching the fftmag columns", error)
+         && transform (
+             state->cufft, state->columns, state->spectrum, stream, error);
+}
+
+/* Passes 5 and 6. */
 static bool
 write_luma (const FftmagState *state, const ImgView *src, const ImgView *dst,
     const ImgFftmagParams *params, cudaStream_t stream, ImgError *error)
 {
   const Spectrum spectrum = make_spectrum (state, src);
   const Output output = make_output (src, dst, params);
-  const dim3 grid (
-      (spectrum.half + WRITE_SPAN - 1) / WRITE_SPAN, spectrum.height);
+  const dim3 grid (divide_up (spectrum.half, WRITE_COLUMNS),
+      divide_up (spectrum.height, WRITE_ROWS));
 
   if (output.minmax)
-    extremes_kernel<<<row_grid (spectrum.half, spectrum.height, EXTREMES_ROWS),
-        dim3 (ROW_THREADS_X, ROW_THREADS_Y), 0, stream>>> (spectrum);
+    launch (extremes_kernel, dim3 (8 * state->processors),
+        dim3 (EXTREMES_THREADS), 0, stream, spectrum);
   luma_dispatch (dst, [&] (auto group) {
     typedef decltype (group) Group;
 
-    launch_after (write_kernel<typename Group::Component, Group::kStep>, grid,
-        dim3 (WRITE_THREADS), state->early && output.minmax, stream, spectrum,
-        output);
+    launch (write_kernel<typename Group::Component, Group::kStep>, grid,
+        dim3 (WRITE_THREADS), 0, stream, spectrum, output);
   });
   return img_cuda_launched ("launching the fftmag output", error);
 }
@@ -666,7 +849,7 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
             state->window[p->window - IMG_FFTMAG_WINDOW_HANN], stream, error))
       return false;
   }
-  return transform (state, stream, error)
+  return transform_luma (state, stream, error)
          && write_luma (state, src, dst, p, stream, error)
          && pointwise_fill_others (src, dst, stream, error);
 }
