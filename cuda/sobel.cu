@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 #include <stdint.h>
 
+#include "launch.cuh"
 #include "pointwise.cuh"
 #include "sobel-arith.h"
 #include "tile.cuh"
@@ -199,6 +200,14 @@ slide_halves (unsigned bits)
   return raw;
 }
 
+static __device__ __forceinline__ unsigned
+slide_bits (__half2 halves)
+{
+  const __half2_raw raw = halves;
+
+  return raw.x | (unsigned)raw.y << 16;
+}
+
 /* The upper half of `a` and the lower one of `b`. */
 static __device__ __forceinline__ unsigned
 slide_between (unsigned a, unsigned b)
@@ -262,29 +271,51 @@ slide_sum_row (const SlideWords &w)
 }
 
 /* The value of one component, in the lowest byte; adding 1.5 * 2^23, and black,
- * which is even, rounds to nearest, ties to even. Plain: magnitude with scale 1
- * and delta 0, where a fast root is as good as an exact one (see
- * sobel-arith.h), saturated at 1 and then multiplied by the range. */
-template <ImgSobelRuleKind Kind, bool Plain>
+ * which is even, rounds to nearest, ties to even. */
+template <ImgSobelRuleKind Kind>
 static __device__ __forceinline__ unsigned
 slide_finish (const SobelJob &job, float gx, float gy)
 {
-  const float range = job.rule.range, zero = 12582912.0f + job.rule.black;
+  ImgSobelRule rule = job.rule;
 
-  if (!Plain) {
-    ImgSobelRule rule = job.rule;
+  rule.kind = Kind;
+  const float value = img_sobel_value (
+      &rule, (job.vertical ? gy : gx) * SLIDE_UNIT, gy * SLIDE_UNIT);
+  return __float_as_uint (fminf (fmaxf (value, 0.0f), (float)job.rule.range)
+                          + (12582912.0f + job.rule.black));
+}
 
-    rule.kind = Kind;
-    const float value = img_sobel_value (
-        &rule, (job.vertical ? gy : gx) * SLIDE_UNIT, gy * SLIDE_UNIT);
-
-    return __float_as_uint (fminf (fmaxf (value, 0.0f), range) + zero);
-  }
+/* The length of a vector, rounded, in the lower half. A fast root is as good
+ * as an exact one: see sobel-arith.h. */
+static __device__ __forceinline__ unsigned
+slide_length (float gx, float gy)
+{
   float root;
 
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(gx * gx + gy * gy));
-  return __float_as_uint (__fmaf_rn (
-      __saturatef (root * __fdividef (SLIDE_UNIT, range)), range, zero));
+  return __float_as_uint (__fmaf_rn (root, SLIDE_UNIT, 12582912.0f));
+}
+
+/* Two components as the halves of a word, with scale 1 and delta 0. All but
+ * lengths are integers below 2048, which as halves have their own bits. */
+template <ImgSobelRuleKind Kind>
+static __device__ __forceinline__ unsigned
+slide_plain_pair (const SobelJob &job, __half2 gx, __half2 gy)
+{
+  unsigned pair;
+
+  if (Kind == IMG_SOBEL_RULE_L2) {
+    const float2 x = __half22float2 (gx), y = __half22float2 (gy);
+
+    pair = __byte_perm (
+        slide_length (x.x, y.x), slide_length (x.y, y.y), 0x5410);
+  } else if (Kind == IMG_SOBEL_RULE_L1) {
+    pair = slide_bits (__hadd2 (__habs2 (gx), __habs2 (gy)));
+  } else {
+    pair = slide_bits (job.vertical ? gy : gx);
+    pair = Kind == IMG_SOBEL_RULE_ABS ? pair & 0x7fff7fff : __vmaxs2 (pair, 0);
+  }
+  return __vminu2 (pair, job.rule.range * 0x10001u) + job.rule.black * 0x10001u;
 }
 
 /* Four components, from their two pairs of sums in three rows. */
@@ -299,13 +330,17 @@ slide_word (const SobelJob &job, const SlideSums &above, const SlideSums &here,
 #pragma unroll
   for (int k = 0; k < 2; k++) {
     const int at = 2 * i + k;
-    const float2 gx = __half22float2 (__hfma2 (
-        here.derive[at], two, __hadd2 (above.derive[at], below.derive[at])));
-    const float2 gy
-        = __half22float2 (__hsub2 (below.smooth[at], above.smooth[at]));
+    const __half2 gx = __hfma2 (
+        here.derive[at], two, __hadd2 (above.derive[at], below.derive[at]));
+    const __half2 gy = __hsub2 (below.smooth[at], above.smooth[at]);
 
-    pair[k] = __byte_perm (slide_finish<Kind, Plain> (job, gx.x, gy.x),
-        slide_finish<Kind, Plain> (job, gx.y, gy.y), 0x5410);
+    if (Plain) {
+      pair[k] = slide_plain_pair<Kind> (job, gx, gy);
+      continue;
+    }
+    const float2 x = __half22float2 (gx), y = __half22float2 (gy);
+    pair[k] = __byte_perm (slide_finish<Kind> (job, x.x, y.x),
+        slide_finish<Kind> (job, x.y, y.y), 0x5410);
   }
   return __byte_perm (pair[0], pair[1], 0x6240);
 }
@@ -380,6 +415,7 @@ __launch_bounds__ (SLIDE_X *SLIDE_Y, SLIDE_BLOCKS)
   const int x = (blockIdx.x * SLIDE_X + threadIdx.x) * SLIDE_BYTES;
   const int y = (blockIdx.y * SLIDE_Y + threadIdx.y) * SLIDE_ROWS;
 
+  kernel_begin ();
   if (x >= job.source.width * Step || y >= job.source.height)
     return;
   const SlideReach reach = slide_reach<Step> (job, x);
@@ -473,6 +509,7 @@ __launch_bounds__ (TILE_COLUMNS *TILE_Y)
   int derive[TILE_ROWS + 2 * Radius], smooth[TILE_ROWS + 2 * Radius];
   TileSource source = job.source;
 
+  kernel_begin ();
   if (!source.luma) {
     source.data[0] = job.src[blockIdx.z];
     source.stride[0] = job.src_stride[blockIdx.z];
@@ -563,15 +600,19 @@ slide_fits (const SobelJob *job, const ImgSobelParams *params)
          && params->op == IMG_SOBEL_SOBEL && params->kernel_size == 3;
 }
 
-template <int Step, ImgSobelRuleKind Kind, bool Plain = false>
+template <int Step, ImgSobelRuleKind Kind>
 static void
-start_slide_rule (const SobelJob *job, cudaStream_t stream)
+start_slide_rule (
+    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
 {
   const dim3 block (SLIDE_X, SLIDE_Y);
   const dim3 grid (divide_up (job->source.width * Step, SLIDE_X * SLIDE_BYTES),
       divide_up (job->source.height, SLIDE_Y * SLIDE_ROWS), job->n_planes);
 
-  slide_kernel<Step, Kind, Plain><<<grid, block, 0, stream>>> (*job);
+  launch (params->scale == 1 && params->delta == 0
+              ? slide_kernel<Step, Kind, true>
+              : slide_kernel<Step, Kind, false>,
+      grid, block, 0, stream, *job);
 }
 
 template <int Step>
@@ -581,19 +622,16 @@ start_slide (
 {
   switch (job->rule.kind) {
   case IMG_SOBEL_RULE_L2:
-    if (params->scale == 1 && params->delta == 0)
-      start_slide_rule<Step, IMG_SOBEL_RULE_L2, true> (job, stream);
-    else
-      start_slide_rule<Step, IMG_SOBEL_RULE_L2> (job, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_L2> (job, params, stream);
     break;
   case IMG_SOBEL_RULE_L1:
-    start_slide_rule<Step, IMG_SOBEL_RULE_L1> (job, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_L1> (job, params, stream);
     break;
   case IMG_SOBEL_RULE_ABS:
-    start_slide_rule<Step, IMG_SOBEL_RULE_ABS> (job, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_ABS> (job, params, stream);
     break;
   case IMG_SOBEL_RULE_SIGNED:
-    start_slide_rule<Step, IMG_SOBEL_RULE_SIGNED> (job, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_SIGNED> (job, params, stream);
     break;
   }
 }
@@ -607,12 +645,10 @@ start_tiles (const SobelJob *job, cudaStream_t stream)
       divide_up (source->height, TILE_Y * TILE_ROWS),
       source->luma ? 1 : job->n_planes);
 
-  if (job->kernel.radius == 1)
-    tile_kernel<1><<<grid, block, 0, stream>>> (*job);
-  else if (job->kernel.radius == 2)
-    tile_kernel<2><<<grid, block, 0, stream>>> (*job);
-  else
-    tile_kernel<3><<<grid, block, 0, stream>>> (*job);
+  launch (job->kernel.radius == 1   ? tile_kernel<1>
+          : job->kernel.radius == 2 ? tile_kernel<2>
+                                    : tile_kernel<3>,
+      grid, block, 0, stream, *job);
 }
 
 static bool
