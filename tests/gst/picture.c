@@ -184,23 +184,45 @@ picture_from_buffer (GstBuffer * buffer, GstCaps * caps)
   return picture;
 }
 
+/* Samples of component `c` that differ by more than `tolerance`; the first of
+ * them is at `first`. */
+static guint
+count_differences (const Picture * expected, const Picture * actual, guint c,
+    gint tolerance, gint first[2])
+{
+  const GstVideoInfo *info = &expected->info;
+  guint n = 0;
+
+  for (gint y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT (info, c); y++)
+    for (gint x = 0; x < GST_VIDEO_INFO_COMP_WIDTH (info, c); x++) {
+      gint e = picture_get (expected, c, x, y);
+      gint a = picture_get (actual, c, x, y);
+
+      if (ABS (e - a) > tolerance && n++ == 0)
+        first[0] = x, first[1] = y;
+    }
+  return n;
+}
+
 static void
 assert_components_equal (const Picture * expected, const Picture * actual,
     gint tolerance, const gchar * what)
 {
   const GstVideoInfo *info = &expected->info;
 
-  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++)
-    for (gint y = 0; y < GST_VIDEO_INFO_COMP_HEIGHT (info, c); y++)
-      for (gint x = 0; x < GST_VIDEO_INFO_COMP_WIDTH (info, c); x++) {
-        gint e = picture_get (expected, c, x, y);
-        gint a = picture_get (actual, c, x, y);
+  for (guint c = 0; c < GST_VIDEO_INFO_N_COMPONENTS (info); c++) {
+    gint at[2] = { 0, 0 };
+    guint n = count_differences (expected, actual, c, tolerance, at);
 
-        fail_unless (ABS (e - a) <= tolerance, "%s: %s %dx%d, component %u of "
-            "(%d, %d) is %d instead of %d (tolerance %d)", what,
-            GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
-            GST_VIDEO_INFO_HEIGHT (info), c, x, y, a, e, tolerance);
-      }
+    fail_unless (n == 0, "%s: %s %dx%d, component %u: %u of %d samples differ "
+        "by more than %d, the first at (%d, %d): %d instead of %d", what,
+        GST_VIDEO_INFO_NAME (info), GST_VIDEO_INFO_WIDTH (info),
+        GST_VIDEO_INFO_HEIGHT (info), c, n,
+        GST_VIDEO_INFO_COMP_WIDTH (info, c)
+        * GST_VIDEO_INFO_COMP_HEIGHT (info, c), tolerance, at[0], at[1],
+        picture_get (actual, c, at[0], at[1]),
+        picture_get (expected, c, at[0], at[1]));
+  }
 }
 
 /* The bytes that belong to pixels but to no component: x of RGBx. */
