@@ -88,16 +88,4 @@ launch (void (*kernel) (Parameters...), dim3 grid, dim3 block, size_t shared,
   cudaLaunchKernelEx (&config, kernel, parameters...);
 }
 
-/* As launch, for kernels without dynamic shared memory. */
-template <typename... Parameters>
-static void
-launch_after (void (*kernel) (Parameters...), dim3 grid, dim3 block, bool early,
-    cudaStream_t stream, const Parameters &...parameters)
-{
-  if (early)
-    launch (kernel, grid, block, 0, stream, parameters...);
-  else
-    kernel<<<grid, block, 0, stream>>> (parameters...);
-}
-
 #endif

@@ -96,17 +96,17 @@ struct LumaGroup {
       const LumaPicture &picture, int i) const
   {
     if constexpr (Step == 1 && Planes == 1) {
-      const unsigned value = component (0, i) >> picture.shift;
-
-      return sizeof (T) == 1 ? value : min (value, picture.max);
+      if constexpr (sizeof (T) == 1)
+        return component (0, i); /* bytes are not shifted */
+      else
+        return min (component (0, i) >> picture.shift, picture.max);
     } else {
       unsigned sum = 1u << 14;
 
 #pragma unroll
       for (int c = 0; c < (Planes > 1 ? Planes : Step); c++)
         sum += picture.weight[c]
-               * ((Planes > 1 ? component (c, i) : component (0, i * Step + c))
-                   >> picture.shift);
+               * (Planes > 1 ? component (c, i) : component (0, i * Step + c));
       return sum >> 15;
     }
   }

@@ -400,6 +400,7 @@ __global__ void __launch_bounds__ (32 * TILE_WARPS, Gaussian ? 4 : BOX_BLOCKS)
   unsigned *luma = shared;
   uint2 *sums = (uint2 *)(luma + rows * TILE_GROUPS);
 
+  kernel_begin ();
   load_tile<Group> (tile, x - 4 * lane, y - tile.radius, luma);
   __syncthreads ();
   const bool inside = lane >= tile.halo && lane < TILE_GROUPS - tile.halo;
@@ -444,6 +445,7 @@ __launch_bounds__ (ROWS_THREADS)
   const unsigned short *own = luma + threadIdx.x + radius;
   unsigned sum = 0;
 
+  kernel_begin ();
   for (int i = threadIdx.x; i < ROWS_THREADS + 2 * radius; i += ROWS_THREADS)
     luma[i] = luma_at<Group> (
         job.src, img_clamp (first + i - radius, 0, width - 1), y);
@@ -489,6 +491,7 @@ __launch_bounds__ (COLUMNS_X *COLUMNS_Y)
   const int top = blockIdx.y * COLUMNS_TILE;
   const float reciprocal = 1.0f / job.kernel.area;
 
+  kernel_begin ();
   if (x < width)
     for (int i = threadIdx.y; i < COLUMNS_TILE + 2 * radius; i += COLUMNS_Y)
       shared[i * COLUMNS_X + threadIdx.x]
@@ -596,7 +599,7 @@ run_tile (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
 
     if constexpr (sizeof (typename Group::Component) == 1) {
       const auto start = [&] (auto function) {
-        function<<<grid, block, shared, stream>>> (tile);
+        launch (function, grid, block, shared, stream, tile);
       };
 
       if (!kernel->gaussian)
@@ -630,9 +633,9 @@ run_passes (const ImgView *src, const ImgView *dst,
   luma_dispatch (src, [&] (auto group) {
     typedef decltype (group) Group;
 
-    rows_kernel<Group><<<rows, ROWS_THREADS, 0, stream>>> (job);
-    columns_kernel<Group>
-        <<<columns, dim3 (COLUMNS_X, COLUMNS_Y), shared, stream>>> (job);
+    launch (rows_kernel<Group>, rows, ROWS_THREADS, 0, stream, job);
+    launch (columns_kernel<Group>, columns, dim3 (COLUMNS_X, COLUMNS_Y), shared,
+        stream, job);
   });
   return img_cuda_launched ("launching the adaptive threshold", error);
 }

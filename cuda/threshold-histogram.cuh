@@ -2,6 +2,9 @@
  * The threshold of OTSU and TRIANGLE in one launch: histograms of parts of the
  * picture in shared memory, added up in device memory; the last block to end
  * makes the threshold of the sum and zeroes it for the next picture.
+ *
+ * The kernel behind it, which applies the threshold, starts when the picture
+ * has been counted: what came before this kernel has ended by then.
  */
 #ifndef IMG_THRESHOLD_HISTOGRAM_CUH
 #define IMG_THRESHOLD_HISTOGRAM_CUH
@@ -11,9 +14,10 @@
 #include "luma.cuh"
 #include "threshold-arith.h"
 
-#define HISTOGRAM_THREADS 1024    /* one block for each multiprocessor */
-#define HISTOGRAM_COUNTERS 8192   /* of a block, in shared memory */
-#define HISTOGRAM_SHARED_DEPTH 12 /* deeper ones count in device memory */
+#define HISTOGRAM_THREADS 1024      /* one block for each multiprocessor */
+#define HISTOGRAM_COUNTERS 8192     /* of a block, in shared memory */
+#define HISTOGRAM_BYTE_LOG_COPIES 5 /* log2 of the counters of a bin of 256 */
+#define HISTOGRAM_SHARED_DEPTH 12   /* deeper ones count in device memory */
 
 typedef unsigned long long HistogramKey;
 
@@ -251,15 +255,29 @@ template <typename Group> struct SharedCounter {
   unsigned *counters;
   int log_copies, bins;
 
+  __device__ __forceinline__ void add_one (unsigned level)
+  {
+    const int log = sizeof (typename Group::Component) == 1
+                        ? HISTOGRAM_BYTE_LOG_COPIES
+                        : log_copies;
+    const unsigned copy = threadIdx.x & ((1u << log) - 1);
+
+    atomicAdd (&counters[level << log | copy], 1u);
+  }
+
   __device__ __forceinline__ void add (
       const LumaPicture &picture, const Group &group, int n)
   {
-    const unsigned copy = threadIdx.x & ((1u << log_copies) - 1);
-
+    if (n == Group::kPixels) { /* nearly always: without branches */
 #pragma unroll
-    for (int i = 0; i < Group::kPixels; i++)
-      if (i < n)
-        atomicAdd (&counters[group.luma (picture, i) << log_copies | copy], 1u);
+      for (int i = 0; i < Group::kPixels; i++)
+        add_one (group.luma (picture, i));
+    } else {
+#pragma unroll
+      for (int i = 0; i < Group::kPixels; i++)
+        if (i < n)
+          add_one (group.luma (picture, i));
+    }
   }
 
   __device__ void flush (unsigned *count)
@@ -343,12 +361,13 @@ is_last_block (ThresholdHistogram *histogram)
 {
   __shared__ bool last;
 
-  __threadfence ();
   __syncthreads ();
-  if (threadIdx.x == 0)
+  if (threadIdx.x == 0) {
+    __threadfence (); /* of what the block has counted */
     last = atomicInc (&histogram->blocks, gridDim.x - 1) == gridDim.x - 1;
+    __threadfence (); /* the counts of the others, not what L1 may hold */
+  }
   __syncthreads ();
-  __threadfence (); /* the counts of the others, not what L1 may hold */
   return last;
 }
 
@@ -363,6 +382,7 @@ __launch_bounds__ (HISTOGRAM_THREADS) shared_histogram_kernel (
 
   for (int i = threadIdx.x; i < HISTOGRAM_COUNTERS; i += HISTOGRAM_THREADS)
     counters[i] = 0;
+  wait_for_kernel_before ();
   __syncthreads ();
   count_picture<Group> (picture, groups, counter);
   start_next_kernel ();
@@ -379,6 +399,7 @@ __launch_bounds__ (HISTOGRAM_THREADS)
 {
   GlobalCounter<Group> counter = { result.histogram->count, 0, 0 };
 
+  wait_for_kernel_before ();
   count_picture<Group> (picture, groups, counter);
   start_next_kernel ();
   counter.flush (result.histogram->count);
@@ -402,13 +423,11 @@ histogram_run (const ImgView *view, const HistogramResult *result,
            && result->bins << (log_copies + 1) <= HISTOGRAM_COUNTERS)
       log_copies++;
     if (view->depth <= HISTOGRAM_SHARED_DEPTH)
-      shared_histogram_kernel<Group>
-          <<<processors, HISTOGRAM_THREADS, 0, stream>>> (
-              picture, groups, log_copies, *result);
+      launch (shared_histogram_kernel<Group>, processors, HISTOGRAM_THREADS, 0,
+          stream, picture, groups, log_copies, *result);
     else if constexpr (sizeof (typename Group::Component) > 1)
-      global_histogram_kernel<Group>
-          <<<processors, HISTOGRAM_THREADS, 0, stream>>> (
-              picture, groups, *result);
+      launch (global_histogram_kernel<Group>, processors, HISTOGRAM_THREADS, 0,
+          stream, picture, groups, *result);
   });
   return img_cuda_launched ("launching the histogram", error);
 }

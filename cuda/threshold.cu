@@ -20,7 +20,6 @@ typedef struct {
   ImgThresholdMethod method; /* of the last prepare, as is `view` */
   ImgView view;
   int processors;
-  bool early; /* the level may be applied by a kernel that starts early */
   ThresholdHistogram *histogram; /* NULL: never needed yet */
   int bins;
   volatile int *computed; /* on the host; INT_MIN: none yet */
@@ -99,7 +98,7 @@ apply_to_planes (const ImgView *src, const ImgView *dst,
 {
   PointwiseJob<ThresholdWords<Bytes>> job = {};
 
-  job.early = computed.early;
+  job.early = computed.level != NULL;
   for (int i = 0; i < src->n_planes; i++)
     pointwise_add (&job, src, dst, i,
         plane_words<Bytes> (src, &src->plane[i], rule, computed));
@@ -125,6 +124,9 @@ __launch_bounds__ (PIXEL_THREADS_X *PIXEL_THREADS_Y)
   const int y = blockIdx.y * PIXEL_THREADS_Y * PIXEL_ROWS + threadIdx.y;
   Group group[PIXEL_ROWS];
 
+  start_next_kernel ();
+  if (!job.computed.level)
+    wait_for_kernel_before ();
   if (index >= job.groups)
     return;
 #pragma unroll
@@ -158,10 +160,10 @@ apply_to_pixels (const ImgView *src, const ImgView *dst,
     const dim3 block (PIXEL_THREADS_X, PIXEL_THREADS_Y);
 
     job.groups = (src->width + Group::kPixels - 1) / Group::kPixels;
-    launch_after (pixel_kernel<Group>,
+    launch (pixel_kernel<Group>,
         dim3 ((job.groups + block.x - 1) / block.x,
             (src->height + tile - 1) / tile),
-        block, computed.early, stream, job);
+        block, 0, stream, job);
   });
   return img_cuda_launched ("launching threshold", error)
          && pointwise_fill_others (src, dst, stream, error);
@@ -231,8 +233,6 @@ make_state (ThresholdState **out, ImgError *error)
           "mapping page-locked memory", error))
     return false;
   *state->computed = INT_MIN;
-  state->early
-      = can_start_early (shared_histogram_kernel<LumaGroup<uint8_t, 1, 1>>);
   return true;
 }
 
@@ -317,7 +317,7 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
     return apply (src, dst, p, ComputedLevel (), stream, error);
   const HistogramResult result = { state->histogram, p->method, state->bins };
   const ComputedLevel computed
-      = { &state->histogram->level, state->computed_device, state->early };
+      = { &state->histogram->level, state->computed_device };
 
   return histogram_run (src, &result, state->processors, stream, error)
          && apply (src, dst, p, computed, stream, error);
