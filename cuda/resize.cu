@@ -1,16 +1,23 @@
 /*
- * resize.h on the GPU: one launch for all planes, and one more where there is
- * a border.
+ * resize.h on the GPU: one launch for all planes that are made alike, and one
+ * more where there is a border.
  *
- * A warp makes a piece of one row of results from a piece of the rows above
- * each other that it takes: these are added up into floats in shared memory,
- * with loads of whole words, and then the columns of that sum. Halving in both
- * directions, and picking the nearest, need no such sum.
+ * Where an output takes up to 8 inputs in each direction, a thread makes the
+ * outputs of one column, from the top of a strip down: its weights across stay
+ * in registers, and so do the sums across of the rows that the next output
+ * takes, each of which is made once.
+ *
+ * Else a warp makes a piece of one row of results from a piece of the rows
+ * above each other that it takes: these are added up into floats in shared
+ * memory, with loads of whole words, and then the columns of that sum.
+ *
+ * Halving in both directions, and picking the nearest, need no such sum.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "check.h"
+#include "launch.cuh"
 #include "pointwise.cuh"
 #include "resize-arith.h"
 
@@ -19,9 +26,16 @@
 #define PIECE 512
 /* Outputs of a piece where nothing is added up. */
 #define SIMPLE_PIECE 128
+/* A block that walks, and how far: further needs fewer rows twice. */
+#define WALK_THREADS 128
+#define WALK_ROWS 16
+#define WALK_MIN_ROWS 4
+#define WALK_MAX_TAPS 8
+#define WALK_MIN_BLOCKS 1000
 
 typedef enum {
   KIND_SUM,
+  KIND_WALK,  /* of as many inputs as `taps` of State in each direction */
   KIND_HALVE, /* the mean of 2x2, aligned */
   KIND_PICK   /* one input for an output */
 } ResizeKind;
@@ -44,6 +58,7 @@ struct ResizePlane {
   int pieces;
   int width, height; /* of the rectangle */
   int src_row;       /* components of a source row */
+  int src_rows;
   int channels, shift, max;
   float bias, scale;
   int blocks;                /* of WARPS rows */
@@ -338,6 +353,7 @@ __global__ void __launch_bounds__ (32 * WARPS)
   __shared__ __align__ (16) float sums[WARPS][PIECE];
   int block = blockIdx.y, i = 0;
 
+  kernel_begin ();
   while (block >= job.plane[i].blocks)
     block -= job.plane[i++].blocks;
   const ResizePlane &plane = job.plane[i];
@@ -358,6 +374,277 @@ __global__ void __launch_bounds__ (32 * WARPS)
     make_simple_piece<T, 4> (plane, piece, y);
 }
 
+/* walking */
+
+/* One plane of which each output takes up to Taps inputs in each direction, as
+ * ResizePlane. The arrays have Taps weights an output, some of them 0. */
+struct WalkPlane {
+  const unsigned char *src;
+  unsigned char *dst;
+  ptrdiff_t src_stride, dst_stride;
+  const int *first_x, *first_y;
+  const float *weight_x, *weight_y;
+  int width, height;
+  int last_word;              /* of a source row, in bytes */
+  int words_begin, words_end; /* rows that may be read in words, to the last */
+  int channels, shift;
+  unsigned mask; /* what the depth uses of a word */
+  float bias, scale, max;
+  int strips;       /* of `rows` rows */
+  bool dst_aligned; /* to words */
+};
+
+struct WalkJob {
+  int rows; /* of a strip */
+  WalkPlane plane[IMG_MAX_PLANES];
+};
+
+/* The weights across of a thread's column, and where its inputs are. */
+template <int Taps> struct WalkColumn {
+  float weight[Taps];
+  int bits; /* of the first word that are before them */
+  int tail; /* bytes to the last word that is loaded, which is in the row */
+};
+
+/* Component `i` of a window. 2^23 has room for it in the last bits. */
+template <typename T>
+static __device__ __forceinline__ float
+window_value (const unsigned *window, int i)
+{
+  const int per_word = 4 / sizeof (T), at = i % per_word * sizeof (T);
+  const unsigned select
+      = sizeof (T) == 1 ? 0x7440u | at : 0x7400u | (at + 1) << 4 | at;
+
+  return __uint_as_float (
+             __byte_perm (window[i / per_word], 0x4b000000u, select))
+         - 8388608.0f;
+}
+
+/* Loads `Bytes` bytes: `Whole`, from the words at p on, else from p on. */
+template <int Bytes, int Taps, bool Whole>
+static __device__ __forceinline__ void
+load_window (
+    const unsigned char *p, const WalkColumn<Taps> &column, unsigned *window)
+{
+  const int n = (Bytes + 3) / 4;
+
+  if (Whole && Bytes / Taps % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      window[i] = __ldg ((const unsigned *)p + i);
+  } else if (Whole) {
+    unsigned word[n + 1];
+
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      word[i] = __ldg ((const unsigned *)p + i);
+    word[n] = __ldg ((const unsigned *)(p + column.tail));
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      window[i] = __funnelshift_r (word[i], word[i + 1], column.bits);
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; i++)
+      window[i] = pointwise_load_bytes (p + 4 * i, min (Bytes - 4 * i, 4));
+  }
+}
+
+/* Moves the sums across `Step` rows on; the new ones are at p. */
+template <typename T, int Channels, int Taps, bool Whole, int Step>
+static __device__ __forceinline__ void
+step_rows (const WalkPlane &plane, const unsigned char *p,
+    const WalkColumn<Taps> &column, float (*sum)[Channels])
+{
+  const int bytes = Taps * Channels * sizeof (T);
+  unsigned window[Step][(bytes + 3) / 4];
+
+#pragma unroll
+  for (int i = 0; i < Step; i++)
+    load_window<bytes, Taps, Whole> (
+        p + i * plane.src_stride, column, window[i]);
+#pragma unroll
+  for (int i = 0; i < Taps - Step; i++)
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      sum[i][c] = sum[i + Step][c];
+#pragma unroll
+  for (int i = 0; i < Step; i++) {
+    float *to = sum[Taps - Step + i];
+
+    if (sizeof (T) == 2)
+#pragma unroll
+      for (int k = 0; k < (bytes + 3) / 4; k++)
+        window[i][k] &= plane.mask;
+#pragma unroll
+    for (int k = 0; k < Taps; k++)
+#pragma unroll
+      for (int c = 0; c < Channels; c++)
+        to[c] = fmaf (column.weight[k],
+            window_value<T> (window[i], k * Channels + c), k ? to[c] : 0);
+  }
+}
+
+/* Makes `sum` that of rows `step` further down; `p` is the row after its last.
+ */
+template <typename T, int Channels, int Taps, bool Whole>
+static __device__ __forceinline__ void
+walk_down (const WalkPlane &plane, const unsigned char **p, int step,
+    const WalkColumn<Taps> &column, float (*sum)[Channels])
+{
+  if (step >= Taps) {
+    *p += (step - Taps) * plane.src_stride;
+    step_rows<T, Channels, Taps, Whole, Taps> (plane, *p, column, sum);
+    *p += Taps * plane.src_stride;
+    return;
+  }
+  for (; step >= 2; step -= 2, *p += 2 * plane.src_stride)
+    step_rows<T, Channels, Taps, Whole, 2> (plane, *p, column, sum);
+  if (step == 1) {
+    step_rows<T, Channels, Taps, Whole, 1> (plane, *p, column, sum);
+    *p += plane.src_stride;
+  }
+}
+
+/* The component of a sum in the last bits of a float, as img_resize_round. */
+static __device__ __forceinline__ unsigned
+walk_round (const WalkPlane &plane, float sum)
+{
+  const float value = (sum + plane.bias) * plane.scale;
+
+  return __float_as_uint (fminf (fmaxf (value, 0), plane.max) + 8388608.0f)
+         & 0xffff;
+}
+
+/* Three bytes of each lane: four lanes write three words. */
+static __device__ __forceinline__ void
+store_triples (const WalkPlane &plane, unsigned pixel, int x, unsigned char *to)
+{
+  const int lane = threadIdx.x % 4;
+  const unsigned next = __shfl_down_sync (~0u, pixel, 1);
+
+  if (plane.dst_aligned && (x | 3) < plane.width) {
+    if (lane < 3)
+      *(unsigned *)(to + lane) = pixel >> 8 * lane | next << (24 - 8 * lane);
+  } else if (x < plane.width) {
+    pointwise_store_bytes (to, pixel, 3);
+  }
+}
+
+/* `to` is where the pixel lies, which is written if x is in the plane. */
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+walk_store (const WalkPlane &plane, const float *sum, int x, unsigned char *to)
+{
+  const int bytes = Channels * sizeof (T), bits = 8 * sizeof (T);
+  unsigned word[(bytes + 3) / 4] = {};
+
+#pragma unroll
+  for (int c = 0; c < Channels; c++)
+    word[c * sizeof (T) / 4] |= walk_round (plane, sum[c])
+                                << (plane.shift + bits * c % 32);
+  if (bytes == 3) {
+    store_triples (plane, word[0], x, to);
+    return;
+  }
+  if (x >= plane.width)
+    return;
+  if (plane.dst_aligned && bytes % 4 == 0) {
+#pragma unroll
+    for (int i = 0; i < bytes / 4; i++)
+      ((unsigned *)to)[i] = word[i];
+  } else if (plane.dst_aligned && bytes == 2) {
+    *(uint16_t *)to = (uint16_t)word[0];
+  } else {
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      ((T *)to)[c] = (T)(word[c * sizeof (T) / 4] >> bits * c % 32);
+  }
+}
+
+template <typename T, int Channels, int Taps, bool Whole>
+static __device__ __forceinline__ WalkColumn<Taps>
+walk_column (const WalkPlane &plane, int x, size_t *offset)
+{
+  WalkColumn<Taps> column;
+  const size_t from = (size_t)plane.first_x[x] * Channels * sizeof (T);
+  const int words = (Taps * Channels * sizeof (T) + 3) / 4;
+
+#pragma unroll
+  for (int k = 0; k < Taps; k++)
+    column.weight[k] = plane.weight_x[(size_t)x * Taps + k];
+  *offset = Whole ? from & ~(size_t)3 : from;
+  column.bits = (int)(from & 3) * 8;
+  column.tail = min (words * 4, plane.last_word - (int)*offset);
+  return column;
+}
+
+/* Outputs x of rows begin..end-1. Lanes to the right of the plane take part,
+ * without a result. */
+template <typename T, int Channels, int Taps, bool Whole>
+static __device__ __forceinline__ void
+walk (const WalkPlane &plane, int x, int begin, int end)
+{
+  size_t offset;
+  const WalkColumn<Taps> column = walk_column<T, Channels, Taps, Whole> (
+      plane, min (x, plane.width - 1), &offset);
+  int at = plane.first_y[begin];
+  const unsigned char *p = plane.src + at * plane.src_stride + offset;
+  unsigned char *to = plane.dst + begin * plane.dst_stride
+                      + (size_t)x * Channels * sizeof (T);
+  float across[Taps][Channels];
+
+  at -= Taps;
+  for (int y = begin; y < end; y++, to += plane.dst_stride) {
+    const int first = plane.first_y[y];
+    const float *weight = plane.weight_y + (size_t)y * Taps;
+    float sum[Channels] = {};
+
+    walk_down<T, Channels, Taps, Whole> (plane, &p, first - at, column, across);
+    at = first;
+#pragma unroll
+    for (int k = 0; k < Taps; k++)
+#pragma unroll
+      for (int c = 0; c < Channels; c++)
+        sum[c] = fmaf (weight[k], across[k][c], sum[c]);
+    walk_store<T, Channels> (plane, sum, x, to);
+  }
+}
+
+template <typename T, int Channels, int Taps>
+static __device__ __forceinline__ void
+walk_strip (const WalkPlane &plane, int x, int begin, int end)
+{
+  if (plane.first_y[begin] >= plane.words_begin
+      && plane.first_y[end - 1] + Taps <= plane.words_end)
+    walk<T, Channels, Taps, true> (plane, x, begin, end);
+  else
+    walk<T, Channels, Taps, false> (plane, x, begin, end);
+}
+
+/* `Channels`: the most of a plane. */
+template <typename T, int Channels, int Taps>
+__global__ void
+__launch_bounds__ (WALK_THREADS)
+    walk_kernel (const __grid_constant__ WalkJob job)
+{
+  const int x = blockIdx.x * WALK_THREADS + threadIdx.x;
+  int strip = blockIdx.y, i = 0;
+
+  kernel_begin ();
+  while (strip >= job.plane[i].strips)
+    strip -= job.plane[i++].strips;
+  const WalkPlane &plane = job.plane[i];
+  const int begin = strip * job.rows;
+  const int end = min (begin + job.rows, plane.height);
+
+  if (x - (int)threadIdx.x % 32 >= plane.width)
+    return;
+  if (Channels == 2 && plane.channels == 1)
+    walk_strip<T, 1, Taps> (plane, x, begin, end);
+  else
+    walk_strip<T, Channels, Taps> (plane, x, begin, end);
+}
+
 /* black */
 
 struct BlackPlane {
@@ -375,6 +662,7 @@ __global__ void __launch_bounds__ (256)
   const int i = blockIdx.x * 256 + threadIdx.x, y = blockIdx.y;
   const int x = i / plane.channels;
 
+  kernel_begin ();
   if (x < plane.width
       && !(x >= plane.x_begin && x < plane.x_end && y >= plane.y_begin
            && y < plane.y_end))
@@ -389,11 +677,13 @@ __global__ void __launch_bounds__ (256)
 typedef struct {
   size_t first_x, weight_x, first_y, weight_y, piece;
   int pieces;
+  bool walks;
 } Offsets;
 
 typedef struct {
   ImgResizePlan plan; /* its arrays, and what is below, are uploaded */
   Offsets offsets[IMG_MAX_PLANES];
+  int taps;        /* of the planes that walk */
   int *block;      /* on the device */
   size_t capacity; /* of the block, in units of 4 bytes */
 } State;
@@ -430,14 +720,43 @@ append (int *data, size_t *used, const void *array, size_t n)
   return offset;
 }
 
+/* Appends an axis, with `taps` for each output of a plane of `size`. The
+ * weights are multiplied by `factor`. */
+static void
+append_walk_axis (const ImgResizeAxis *axis, int size, int taps, float factor,
+    int *data, size_t *used, size_t *first, size_t *weight)
+{
+  const size_t n = axis->end - axis->begin;
+
+  *first = append (data, used, axis->first, n);
+  *weight = append (data, used, NULL, 0);
+  *used += n * taps;
+  for (size_t i = 0; data && i < n; i++) {
+    const int inside = min (axis->first[i], size - taps);
+    float *to = (float *)data + *weight + i * taps + axis->first[i] - inside;
+
+    data[*first + i] = inside;
+    for (int k = 0; k < axis->taps; k++)
+      to[k] = axis->weight[i * axis->taps + k] * factor;
+  }
+}
+
 static void
 append_plane (State *state, const ImgView *src, int i, int *data, size_t *used)
 {
   const ImgResizePlane *plan = &state->plan.plane[i];
+  const ImgPlane *plane = &src->plane[i];
   const size_t width = plan->x.end - plan->x.begin;
   const size_t height = plan->y.end - plan->y.begin;
   Offsets *o = &state->offsets[i];
 
+  if (o->walks) {
+    append_walk_axis (&plan->x, plane->width, state->taps,
+        1.0f / (1 << src->shift), data, used, &o->first_x, &o->weight_x);
+    append_walk_axis (&plan->y, plane->height, state->taps, 1, data, used,
+        &o->first_y, &o->weight_y);
+    return;
+  }
   o->first_x = append (data, used, plan->x.first, width);
   o->weight_x = append (data, used, plan->x.weight, width * plan->x.taps);
   o->first_y = append (data, used, plan->y.first, height);
@@ -445,7 +764,25 @@ append_plane (State *state, const ImgView *src, int i, int *data, size_t *used)
   o->piece = *used;
   *used += (width + 4) / 4 * 4;
   if (data)
-    o->pieces = cut_pieces (&plan->x, src->plane[i].channels, data + o->piece);
+    o->pieces = cut_pieces (&plan->x, plane->channels, data + o->piece);
+}
+
+/* Finds out which planes walk, and with how many inputs. */
+static void
+choose_walks (State *state, const ImgView *src)
+{
+  state->taps = 2;
+  for (int i = 0; i < src->n_planes; i++) {
+    const ImgResizePlane *plan = &state->plan.plane[i];
+    const int taps = max (plan->x.taps, plan->y.taps);
+
+    state->offsets[i].walks = taps > 1 && taps <= WALK_MAX_TAPS;
+    while (state->offsets[i].walks && state->taps < taps)
+      state->taps *= 2;
+  }
+  for (int i = 0; i < src->n_planes; i++)
+    state->offsets[i].walks &= src->plane[i].width >= state->taps
+                               && src->plane[i].height >= state->taps;
 }
 
 /* Makes the block at least `size` large. What is queued may still read it. */
@@ -472,6 +809,7 @@ upload_plan (State *state, const ImgView *src, ImgError *error)
   int *data;
   bool ok;
 
+  choose_walks (state, src);
   for (int i = 0; i < src->n_planes; i++)
     append_plane (state, src, i, NULL, &size);
   data = (int *)calloc (size, 4);
@@ -558,6 +896,7 @@ resize_plane (const State *state, const ImgView *src, const ImgView *dst, int i)
   plane.width = plan->x.end - plan->x.begin;
   plane.height = plan->y.end - plan->y.begin;
   plane.src_row = from->width * from->channels;
+  plane.src_rows = from->height;
   plane.channels = from->channels;
   plane.shift = src->shift;
   plane.max = img_view_levels (src).max;
@@ -568,37 +907,156 @@ resize_plane (const State *state, const ImgView *src, const ImgView *dst, int i)
   plane.dst_aligned = is_aligned (plane.dst, plane.dst_stride, 4);
   plane.kind = plan->x.taps == 1 && plan->y.taps == 1 ? KIND_PICK
                : can_halve (plan, src, plane)         ? KIND_HALVE
+               : o->walks                             ? KIND_WALK
                                                       : KIND_SUM;
   if (plane.kind != KIND_SUM)
     plane.pieces = (plane.width + SIMPLE_PIECE - 1) / SIMPLE_PIECE;
   return plane;
 }
 
-/* The planes of one launch; grey pictures have one, most others three. */
+/* The planes that do not walk, in one launch. */
 static bool
-run_planes (const State *state, const ImgView *src, const ImgView *dst,
+run_pieces (const ResizePlane *plane, int n, const ImgView *src,
     cudaStream_t stream, ImgError *error)
 {
   const dim3 block (32, WARPS);
   dim3 grid (0, 0);
   ResizeJob job = {};
 
-  for (int i = 0; i < src->n_planes; i++) {
-    const ResizePlane plane = resize_plane (state, src, dst, i);
-
-    if (plane.blocks == 0 || plane.pieces == 0)
+  for (int i = 0; i < n; i++) {
+    if (plane[i].kind == KIND_WALK || plane[i].blocks == 0
+        || plane[i].pieces == 0)
       continue;
-    job.plane[job.n_planes++] = plane;
-    grid.x = max (grid.x, (unsigned)plane.pieces);
-    grid.y += plane.blocks;
+    job.plane[job.n_planes++] = plane[i];
+    grid.x = max (grid.x, (unsigned)plane[i].pieces);
+    grid.y += plane[i].blocks;
   }
   if (job.n_planes == 0)
     return true;
-  if (src->component_bytes == 1)
-    resize_kernel<uint8_t><<<grid, block, 0, stream>>> (job);
-  else
-    resize_kernel<uint16_t><<<grid, block, 0, stream>>> (job);
+  launch (src->component_bytes == 1 ? resize_kernel<uint8_t>
+                                    : resize_kernel<uint16_t>,
+      grid, block, 0, stream, job);
   return img_cuda_launched ("launching resize", error);
+}
+
+/* Finds the rows that may be read in words: not the one that comes last in
+ * memory if it ends amid a word. */
+static void
+set_words (WalkPlane *walk, const ResizePlane &plane, int row_bytes)
+{
+  const bool all = row_bytes % 4 == 0;
+
+  walk->last_word = (row_bytes - 1) & ~3;
+  walk->words_begin = !all && plane.src_stride < 0;
+  walk->words_end = !plane.aligned                  ? 0
+                    : !all && plane.src_stride >= 0 ? plane.src_rows - 1
+                                                    : plane.src_rows;
+}
+
+static WalkPlane
+walk_plane (const ResizePlane &plane, int component_bytes)
+{
+  const unsigned used = (unsigned)plane.max << plane.shift;
+  WalkPlane walk = {};
+
+  walk.src = plane.src;
+  walk.dst = plane.dst;
+  walk.src_stride = plane.src_stride;
+  walk.dst_stride = plane.dst_stride;
+  walk.first_x = plane.x.first;
+  walk.first_y = plane.y.first;
+  walk.weight_x = plane.x.weight;
+  walk.weight_y = plane.y.weight;
+  walk.width = plane.width;
+  walk.height = plane.height;
+  walk.channels = plane.channels;
+  walk.shift = plane.shift;
+  walk.mask = used << 16 | used;
+  walk.bias = plane.bias;
+  walk.scale = plane.scale;
+  walk.max = (float)plane.max;
+  walk.dst_aligned = plane.dst_aligned;
+  set_words (&walk, plane, plane.src_row * component_bytes);
+  return walk;
+}
+
+/* Cuts the planes into strips, short ones if there would be few. */
+static dim3
+cut_strips (WalkJob *job, int n)
+{
+  dim3 grid;
+
+  for (job->rows = WALK_ROWS;; job->rows /= 2) {
+    int blocks = 0;
+
+    grid = dim3 (0, 0);
+    for (int i = 0; i < n; i++) {
+      WalkPlane *plane = &job->plane[i];
+      const int columns = (plane->width + WALK_THREADS - 1) / WALK_THREADS;
+
+      plane->strips = (plane->height + job->rows - 1) / job->rows;
+      blocks += columns * plane->strips;
+      grid.x = max (grid.x, (unsigned)columns);
+      grid.y += plane->strips;
+    }
+    if (blocks >= WALK_MIN_BLOCKS || job->rows <= WALK_MIN_ROWS)
+      return grid;
+  }
+}
+
+typedef void (*WalkKernel) (const WalkJob job);
+
+template <typename T>
+static WalkKernel
+walk_kernel_of (int taps, int channels)
+{
+  static const WalkKernel kernel[3][4] = {
+    { walk_kernel<T, 1, 2>, walk_kernel<T, 2, 2>, walk_kernel<T, 3, 2>,
+        walk_kernel<T, 4, 2> },
+    { walk_kernel<T, 1, 4>, walk_kernel<T, 2, 4>, walk_kernel<T, 3, 4>,
+        walk_kernel<T, 4, 4> },
+    { walk_kernel<T, 1, 8>, walk_kernel<T, 2, 8>, walk_kernel<T, 3, 8>,
+        walk_kernel<T, 4, 8> },
+  };
+
+  return kernel[taps / 4][channels - 1];
+}
+
+/* The planes that walk, in one launch. */
+static bool
+run_walks (const ResizePlane *plane, int n, const ImgView *src, int taps,
+    cudaStream_t stream, ImgError *error)
+{
+  int channels = 0, walks = 0;
+  WalkJob job = {};
+
+  for (int i = 0; i < n; i++) {
+    if (plane[i].kind != KIND_WALK || plane[i].width == 0
+        || plane[i].height == 0)
+      continue;
+    job.plane[walks++] = walk_plane (plane[i], src->component_bytes);
+    channels = max (channels, plane[i].channels);
+  }
+  if (walks == 0)
+    return true;
+  const dim3 grid = cut_strips (&job, walks);
+
+  launch (src->component_bytes == 1 ? walk_kernel_of<uint8_t> (taps, channels)
+                                    : walk_kernel_of<uint16_t> (taps, channels),
+      grid, WALK_THREADS, 0, stream, job);
+  return img_cuda_launched ("launching resize", error);
+}
+
+static bool
+run_planes (const State *state, const ImgView *src, const ImgView *dst,
+    cudaStream_t stream, ImgError *error)
+{
+  ResizePlane plane[IMG_MAX_PLANES];
+
+  for (int i = 0; i < src->n_planes; i++)
+    plane[i] = resize_plane (state, src, dst, i);
+  return run_pieces (plane, src->n_planes, src, stream, error)
+         && run_walks (plane, src->n_planes, src, state->taps, stream, error);
 }
 
 static bool
@@ -618,10 +1076,9 @@ fill_black (const ImgResizePlane *plan, const ImgView *dst, int i,
     return true;
   for (int c = 0; c < to->channels; c++)
     plane.black[c] = plan->black[c];
-  if (dst->component_bytes == 1)
-    black_kernel<uint8_t><<<grid, 256, 0, stream>>> (plane);
-  else
-    black_kernel<uint16_t><<<grid, 256, 0, stream>>> (plane);
+  launch (dst->component_bytes == 1 ? black_kernel<uint8_t>
+                                    : black_kernel<uint16_t>,
+      grid, 256, 0, stream, plane);
   return img_cuda_launched ("launching a border", error);
 }
 
