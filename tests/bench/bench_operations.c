@@ -79,6 +79,11 @@ static const BenchOperation operations[] = {
   { "resize-half-cubic", BOTH (resize), &cubic, false, 0, 1, NULL, 2 },
   { "resize-half-lanczos", BOTH (resize), &lanczos, false, 0, 1, NULL, 2 },
   { "resize-third-area", BOTH (resize), &area, false, 0, 1, NULL, 3 },
+  { "resize-2/3-linear", BOTH (resize), &linear, false, 0, 1, NULL, 3, 2 },
+  { "resize-2/3-cubic", BOTH (resize), &cubic, false, 0, 1, NULL, 3, 2 },
+  { "resize-2/3-area", BOTH (resize), &area, false, 0, 1, NULL, 3, 2 },
+  { "resize-double-linear", BOTH (resize), &linear, false, 0, 1, NULL, 1, 2 },
+  { "resize-double-cubic", BOTH (resize), &cubic, false, 0, 1, NULL, 1, 2 },
 };
 
 static const char *const formats[] = { "RGB", "RGBA", "NV12", "GRAY8" };
@@ -232,11 +237,13 @@ measure (Bench *bench, const BenchOperation *operation, const char *format,
   BenchResult result = { operation, format, width, height };
   Work *work = g_new0 (Work, 1);
   const int reduction = MAX (operation->reduction, 1);
+  const int enlargement = MAX (operation->enlargement, 1);
   ImgView src, dst;
 
   img_view_init (&src, img_format_find (format), width, height);
   img_view_init (&dst, img_format_find (operation->to ? operation->to
-          : format), MAX (width / reduction, 1), MAX (height / reduction, 1));
+          : format), MAX (width * enlargement / reduction, 1),
+      MAX (height * enlargement / reduction, 1));
   lay_out (work, &bench->machine, &src, &dst);
   work->operation = bench->on_gpu ? operation->cuda : operation->cpu;
   work->params = operation->params;

@@ -17,6 +17,7 @@ typedef struct {
   double peer_target;  /* at most so many times the fastest peer */
   const char *to;      /* format of the result; NULL: that of the source */
   int reduction;       /* of both sizes; 0: none */
+  int enlargement;     /* likewise, by which they are multiplied first */
 } BenchOperation;
 
 typedef struct {

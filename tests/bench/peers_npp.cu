@@ -321,6 +321,12 @@ const BenchPeer bench_peers[] = {
     release },
   { "resize-third-area", "nppiResize, super", prepare, run_resize_super,
     release },
+  { "resize-2/3-linear", "nppiResize", prepare, run_resize_linear, release },
+  { "resize-2/3-cubic", "nppiResize", prepare, run_resize_cubic, release },
+  { "resize-2/3-area", "nppiResize, super", prepare, run_resize_super,
+    release },
+  { "resize-double-linear", "nppiResize", prepare, run_resize_linear, release },
+  { "resize-double-cubic", "nppiResize", prepare, run_resize_cubic, release },
   {},
 };
 /* clang-format on */
