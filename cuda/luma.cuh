@@ -31,6 +31,7 @@ template <typename T, int Step, int Planes, int Pixels = luma_pixels<T, Step>>
 struct LumaGroup {
   typedef T Component;
   typedef LumaGroup<T, Step, Planes, 4> Four; /* a group of four pixels */
+  typedef LumaGroup<T, Step, Planes, 8> Eight;
   static constexpr int kStep = Step;
   static constexpr int kPlanes = Planes;
   static constexpr int kPixels = Pixels;
@@ -39,7 +40,8 @@ struct LumaGroup {
 
   unsigned word[Planes][kWords];
 
-  /* Reads all words of a plane, which is aligned to 16 bytes. */
+  /* Reads all words of a plane, which is aligned to 16 bytes. Groups start at
+   * multiples of their size. */
   __device__ __forceinline__ void load_vectors (
       unsigned *to, const unsigned char *data)
   {
@@ -51,15 +53,28 @@ struct LumaGroup {
         to[4 * i] = v.x, to[4 * i + 1] = v.y;
         to[4 * i + 2] = v.z, to[4 * i + 3] = v.w;
       }
-    } else if constexpr (kWords == 2) {
-      const uint2 v = *(const uint2 *)data;
+    } else if constexpr (kWords % 2 == 0) {
+#pragma unroll
+      for (int i = 0; i < kWords / 2; i++) {
+        const uint2 v = ((const uint2 *)data)[i];
 
-      to[0] = v.x, to[1] = v.y;
+        to[2 * i] = v.x, to[2 * i + 1] = v.y;
+      }
     } else {
 #pragma unroll
       for (int i = 0; i < kWords; i++)
         to[i] = ((const unsigned *)data)[i];
     }
+  }
+
+  /* Reads group `group` of row `row` of an aligned picture, in the row. */
+  __device__ __forceinline__ void load_aligned (
+      const LumaPicture &picture, int row, int group)
+  {
+#pragma unroll
+    for (int p = 0; p < Planes; p++)
+      load_vectors (
+          word[p], picture.data[p] + row * picture.stride[p] + group * kBytes);
   }
 
   /* Reads group `group` of row `row`; what is beyond the row's end is 0. */

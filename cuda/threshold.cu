@@ -297,7 +297,7 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
   if (!is_adaptive (p->method))
     return true;
   state->adaptive = adaptive_kernel (p);
-  return adaptive_fits_tile (src, p)
+  return strip_fits (src, p)
          || make_scratch (state,
              (size_t)src->width * src->height * sizeof (unsigned), error);
 }
@@ -310,8 +310,8 @@ run (void *data, const ImgView *src, const ImgView *dst, const void *params,
   const ImgThresholdParams *p = (const ImgThresholdParams *)params;
 
   if (is_adaptive (p->method))
-    return adaptive_run (
-               src, dst, p, &state->adaptive, state->scratch, stream, error)
+    return adaptive_run (src, dst, p, &state->adaptive, state->processors,
+               state->scratch, stream, error)
            && pointwise_fill_others (src, dst, stream, error);
   if (!is_automatic (p->method))
     return apply (src, dst, p, ComputedLevel (), stream, error);

@@ -1,0 +1,542 @@
+/*
+ * Adaptive thresholds of 8-bit pictures, with blocks of up to 81 pixels, in one
+ * pass on tensor cores. A warp takes a strip of 16 columns and walks down the
+ * rows in chunks of 16. It sums a chunk along the rows, as the product of a
+ * banded matrix of weights (16 columns that come out by the columns of the
+ * window around them) and the luma (these columns by 8 rows). Lanes hold the
+ * result of that as they must hold the operand of the product that sums down
+ * the columns: weights of 16 rows that come out by the rows of the last chunks.
+ * So all stays in registers.
+ *
+ * The products are of unsigned bytes and exact: 16-bit weights and sums of rows
+ * are split into high and low bytes. In a window the columns of a product are
+ * numbered such that a lane reads 8 pixels that lie side by side, and the
+ * columns that come out such that it writes four of them.
+ */
+#ifndef IMG_THRESHOLD_STRIP_CUH
+#define IMG_THRESHOLD_STRIP_CUH
+
+#include "launch.cuh"
+#include "threshold-levels.cuh"
+
+#define STRIP_WARPS 8 /* strips of a block, side by side */
+#define STRIP_THREADS (32 * STRIP_WARPS)
+#define STRIP_MAX_RADIUS 40
+#define STRIP_MIN_CHUNKS 2 /* of a warp, where the picture has them */
+
+/* What depends on block and method alone; prepare computes it. */
+struct AdaptiveKernel {
+  int radius, area;
+  bool gaussian;
+  uint32_t weight[IMG_GAUSS_MAX_RADIUS + 1];
+};
+
+struct StripJob {
+  int radius, chunks;         /* chunks: that a warp writes */
+  unsigned area, half, magic; /* box: mean = (sum + half) * magic >> 32 */
+  unsigned bias; /* box: value > mean - offset if sum + bias < value * area */
+  unsigned keep_above, set_above; /* of the rule, for four bytes */
+  unsigned keep_below, set_below;
+  uint32_t weight[STRIP_MAX_RADIUS + 1];
+  LumaPicture src;
+  LumaTarget dst;
+  ImgThresholdRule rule;
+};
+
+/* Steps: products over 32 columns or rows that a window takes. */
+template <bool Gaussian, int Steps> struct StripShape {
+  static constexpr bool gaussian = Gaussian;
+  static constexpr int steps = Steps;
+  static constexpr int lead = 16 * Steps - 8;    /* of the window, both ways */
+  static constexpr int chunks = 2 * Steps;       /* rows of the window */
+  static constexpr int parts = Gaussian ? 2 : 1; /* bytes of a weight */
+  static constexpr int blocks = Steps == 1 ? 4 : 2; /* of a multiprocessor */
+};
+
+/* c += a * b: 16 by 32 and 32 by 8 bytes. */
+static __device__ __forceinline__ void
+multiply_bytes (int *c, const unsigned *a, unsigned b0, unsigned b1)
+{
+#if __CUDA_ARCH__ >= 800
+  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
+      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+#else
+  const unsigned b[2] = { b0, b1 };
+
+#pragma unroll
+  for (int i = 0; i < 4; i++)
+    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, "
+        "{%0, %1};"
+        : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
+        : "r"(a[i]), "r"(b[i / 2]));
+#endif
+}
+
+/* Weights */
+
+/* Which column of 32 is column `k` of a product. */
+static __device__ __forceinline__ int
+strip_column (int k)
+{
+  return k % 16 / 4 * 8 + k / 16 * 4 + k % 4;
+}
+
+/* The same for rows: lanes have two of each half of a chunk. */
+static __device__ __forceinline__ int
+strip_row (int k)
+{
+  return k / 16 * 16 + k % 4 / 2 * 8 + k % 16 / 4 * 2 + k % 2;
+}
+
+/* Which of the 16 columns that come out is row `m` of the weights. */
+static __device__ __forceinline__ int
+strip_column_out (int m)
+{
+  return m % 8 / 2 * 4 + m / 8 * 2 + m % 2;
+}
+
+/* Weights as operands, four words for every lane: [0] is along the rows, [1]
+ * down the columns. Of a Gaussian the high bytes come first. */
+template <typename Shape> struct StripFragments {
+  uint4 operand[2][Shape::steps][Shape::parts][32];
+};
+
+/* To be called by all threads of a block, which then must synchronise. */
+template <typename Shape>
+static __device__ void
+strip_make_fragments (StripFragments<Shape> &fragments, const StripJob &job)
+{
+  unsigned *to = (unsigned *)&fragments;
+
+  for (int i = threadIdx.x; i < (int)(sizeof (fragments) / 4);
+       i += STRIP_THREADS) {
+    const int word = i % 4, lane = i / 4 % 32;
+    const int part = i / 128 % Shape::parts;
+    const int step = i / 128 / Shape::parts % Shape::steps;
+    const bool down = i / 128 / Shape::parts >= Shape::steps;
+    const int m = lane / 4 + word % 2 * 8;
+    const int high = Shape::gaussian && part == 0 ? 8 : 0;
+
+    to[i] = 0;
+    for (int j = 0; j < 4; j++) {
+      const int k = lane % 4 * 4 + word / 2 * 16 + j;
+      const int at
+          = down ? strip_row (k) - m : strip_column (k) - strip_column_out (m);
+      const int distance = abs (at + step * 32 - Shape::lead);
+
+      if (distance <= job.radius)
+        to[i] |= (job.weight[distance] >> high & 0xff) << 8 * j;
+    }
+  }
+}
+
+template <typename Shape> struct StripOperand {
+  unsigned word[Shape::steps][Shape::parts][4];
+
+  __device__ __forceinline__ void read (
+      const uint4 operand[Shape::steps][Shape::parts][32])
+  {
+#pragma unroll
+    for (int s = 0; s < Shape::steps; s++)
+#pragma unroll
+      for (int p = 0; p < Shape::parts; p++) {
+        const uint4 v = operand[s][p][threadIdx.x % 32];
+
+        word[s][p][0] = v.x, word[s][p][1] = v.y;
+        word[s][p][2] = v.z, word[s][p][3] = v.w;
+      }
+  }
+};
+
+/* The picture */
+
+static __device__ __forceinline__ unsigned
+pack_bytes (unsigned a, unsigned b, unsigned c, unsigned d)
+{
+  return a | b << 8 | c << 16 | d << 24;
+}
+
+/* The luma of pixels x..x + 7 of a row; beyond the edges that of the nearest
+ * pixel. Slow, for edges and odd alignments. */
+template <typename Group>
+static __device__ uint2
+strip_slow_words (const LumaPicture &picture, int x, int row)
+{
+  const int last = picture.width - 1;
+  unsigned long long words = 0;
+
+  if (x + 7 <= 0 || x >= last) {
+    const unsigned word
+        = luma_at<Group> (picture, x < 0 ? 0 : last, row) * 0x01010101u;
+
+    return make_uint2 (word, word);
+  }
+#pragma unroll 1
+  for (int i = 0; i < 8; i++)
+    words |= (unsigned long long)luma_at<Group> (
+                 picture, img_clamp (x + i, 0, last), row)
+             << 8 * i;
+  return make_uint2 ((unsigned)words, (unsigned)(words >> 32));
+}
+
+/* What a lane reads of a chunk: two rows, 8 apart, and 8 pixels of every 32
+ * columns of the window. */
+template <typename Group, int Steps> struct StripPixels {
+  Group group[2][Steps];
+  int x; /* the first column, may lie outside */
+  int row[2];
+
+  __device__ __forceinline__ bool is_fast (
+      const LumaPicture &picture, int step) const
+  {
+    const int at = x + 32 * step;
+
+    return picture.aligned && at >= 0 && at + 8 <= picture.width;
+  }
+
+  /* Starts to read the chunk whose first row is `y`. */
+  __device__ __forceinline__ void load (const LumaPicture &picture, int y)
+  {
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      row[i] = img_clamp (
+          y + 8 * i + (int)threadIdx.x % 32 / 4, 0, picture.height - 1);
+#pragma unroll
+      for (int s = 0; s < Steps; s++)
+        if (is_fast (picture, s))
+          group[i][s].load_aligned (picture, row[i], (x + 32 * s) / 8);
+    }
+  }
+
+  __device__ __forceinline__ uint2 words (
+      const LumaPicture &picture, int i, int step) const
+  {
+    const Group &g = group[i][step];
+
+    if (!is_fast (picture, step))
+      return strip_slow_words<Group> (picture, x + 32 * step, row[i]);
+    if constexpr (Group::kStep == 1 && Group::kPlanes == 1)
+      return make_uint2 (g.word[0][0], g.word[0][1]);
+    else
+      return make_uint2 (pack_bytes (g.luma (picture, 0), g.luma (picture, 1),
+                             g.luma (picture, 2), g.luma (picture, 3)),
+          pack_bytes (g.luma (picture, 4), g.luma (picture, 5),
+              g.luma (picture, 6), g.luma (picture, 7)));
+  }
+};
+
+/* The products */
+
+/* A chunk summed along the rows, as operand of the second product: a word of
+ * high and one of low bytes for both tiles of eight columns. And the luma of
+ * the four columns that the lane writes, for both halves of the chunk. */
+struct StripChunk {
+  unsigned high[2], low[2];
+  unsigned luma[2];
+};
+
+/* From the lane that has read them, the columns lead + 4 t of the window. */
+template <int Steps>
+static __device__ __forceinline__ unsigned
+strip_own_luma (const uint2 word[Steps])
+{
+  const int t = threadIdx.x % 4;
+  const int from = Steps % 2 == 1 ? 1 + t / 2 : t / 2 == 0 ? 3 : 0;
+  const uint2 mine
+      = Steps % 2 == 1 || t == 0 ? word[Steps / 2] : word[(Steps - 1) / 2];
+  const unsigned even = __shfl_sync (~0u, mine.x, from, 4);
+  const unsigned odd = __shfl_sync (~0u, mine.y, from, 4);
+
+  return t % 2 ? odd : even;
+}
+
+/* Splits four sums, of which 16 bits count, into their high and low bytes. */
+template <bool Gaussian>
+static __device__ __forceinline__ void
+strip_split (const int *first, const int *second, unsigned *high, unsigned *low)
+{
+  const unsigned two = Gaussian ? 0x6521 : 0x5410;
+  const unsigned a = __byte_perm (first[0], first[1], two);
+  const unsigned b = __byte_perm (second[0], second[1], two);
+
+  *high = __byte_perm (a, b, 0x7531);
+  *low = __byte_perm (a, b, 0x6420);
+}
+
+template <typename Shape, typename Pixels>
+static __device__ __forceinline__ StripChunk
+strip_sum_rows (const LumaPicture &picture, const StripOperand<Shape> &weights,
+    const Pixels &pixels)
+{
+  StripChunk chunk;
+  int sum[2][4];
+
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    /* a Gaussian's sums are rounded as by img_gauss_first */
+    int high[4] = {}, low[4] = { 128, 128, 128, 128 };
+    uint2 word[Shape::steps];
+
+#pragma unroll
+    for (int s = 0; s < Shape::steps; s++) {
+      word[s] = pixels.words (picture, i, s);
+      multiply_bytes (high, weights.word[s][0], word[s].x, word[s].y);
+      if (Shape::gaussian)
+        multiply_bytes (
+            low, weights.word[s][Shape::parts - 1], word[s].x, word[s].y);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      sum[i][j] = Shape::gaussian ? high[j] * 256 + low[j] : high[j];
+    chunk.luma[i] = strip_own_luma<Shape::steps> (word);
+  }
+#pragma unroll
+  for (int tile = 0; tile < 2; tile++)
+    strip_split<Shape::gaussian> (sum[0] + 2 * tile, sum[1] + 2 * tile,
+        &chunk.high[tile], &chunk.low[tile]);
+  return chunk;
+}
+
+/* Sums the window's chunks down the columns: for a tile of eight columns the
+ * lane's two columns of row y + lane / 4 and of that + 8. Boxes start at
+ * `bias`. */
+template <typename Shape>
+static __device__ __forceinline__ void
+strip_sum_columns (unsigned *sum, const StripOperand<Shape> &weights,
+    const StripChunk *chunk, int tile, unsigned bias)
+{
+  const int from = (int)bias;
+  int high[4] = {}, middle[4] = {}, low[4] = { from, from, from, from };
+
+#pragma unroll
+  for (int s = 0; s < Shape::steps; s++) {
+    const StripChunk &a = chunk[2 * s], &b = chunk[2 * s + 1];
+    const unsigned *least = weights.word[s][Shape::parts - 1];
+
+    if (Shape::gaussian) {
+      multiply_bytes (high, weights.word[s][0], a.high[tile], b.high[tile]);
+      multiply_bytes (middle, weights.word[s][0], a.low[tile], b.low[tile]);
+    }
+    multiply_bytes (middle, least, a.high[tile], b.high[tile]);
+    multiply_bytes (low, least, a.low[tile], b.low[tile]);
+  }
+#pragma unroll
+  for (int j = 0; j < 4; j++) {
+    sum[j] = (unsigned)middle[j] * 256 + (unsigned)low[j];
+    if (Shape::gaussian)
+      sum[j] += (unsigned)high[j] << 16;
+  }
+}
+
+/* What is written */
+
+/* sum - factor * the byte `j`, a constant, of `word`. */
+static __device__ __forceinline__ unsigned
+subtract_byte (unsigned sum, unsigned word, int j, unsigned factor)
+{
+  const unsigned pair = j % 2 ? (0u - factor) << 16 : (0u - factor) & 0xffff;
+
+  if (j < 2)
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(word));
+  else
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(word));
+  return sum;
+}
+
+/* In the two low bytes all bits of those of a and b that are negative. */
+static __device__ __forceinline__ unsigned
+negative_bytes (unsigned a, unsigned b)
+{
+  unsigned mask;
+
+  asm("prmt.b32 %0, %1, %2, 0xfb;" : "=r"(mask) : "r"(a), "r"(b));
+  return mask;
+}
+
+/* The levels of four pixels from their sums. */
+template <bool Gaussian>
+static __device__ __forceinline__ unsigned
+strip_levels (const StripJob &job, unsigned luma, const unsigned *sum)
+{
+  unsigned difference[4], level[4]; /* from what a pixel is compared with */
+  int at[4];                        /* that */
+
+#pragma unroll
+  for (int j = 0; j < 4; j++) {
+    at[j] = (Gaussian ? img_gauss_second (sum[j], 8)
+                      : (int)__umulhi (sum[j] - job.bias + job.half, job.magic))
+            - job.rule.offset;
+    difference[j] = Gaussian ? subtract_byte ((unsigned)at[j], luma, j, 1)
+                             : subtract_byte (sum[j], luma, j, job.area);
+    level[j] = img_threshold_apply (&job.rule, luma >> 8 * j & 0xff, at[j]);
+  }
+  if (job.rule.truncate)
+    return pack_bytes (level[0], level[1], level[2], level[3]);
+  const unsigned above
+      = __byte_perm (negative_bytes (difference[0], difference[1]),
+          negative_bytes (difference[2], difference[3]), 0x5410);
+
+  return (above & ((luma & job.keep_above) | job.set_above))
+         | (~above & ((luma & job.keep_below) | job.set_below));
+}
+
+/* Writes the lane's four columns of row `y`. */
+template <typename Group>
+static __device__ __forceinline__ void
+strip_store (const StripJob &job, int x, int y, unsigned level)
+{
+  typename Group::Four group;
+
+  if (y >= job.src.height || x >= job.src.width)
+    return;
+  if (Group::kStep == 4)
+    group.load (job.src, y, x / 4);
+  store_four_levels (job.dst, group, y, x / 4, level);
+}
+
+/* Writes 16 rows from row `y` on. */
+template <typename Shape, typename Group>
+static __device__ __forceinline__ void
+strip_write (const StripJob &job, const StripOperand<Shape> &weights,
+    const StripChunk *chunk, int x, int y)
+{
+  unsigned sum[2][4];
+
+#pragma unroll
+  for (int tile = 0; tile < 2; tile++)
+    strip_sum_columns (
+        sum[tile], weights, chunk, tile, Shape::gaussian ? 0 : job.bias);
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+    const unsigned own[4] = { sum[0][2 * i], sum[0][2 * i + 1], sum[1][2 * i],
+      sum[1][2 * i + 1] };
+    /* the window starts half a chunk above a chunk that comes out */
+    const unsigned luma = i == 0 ? chunk[Shape::steps - 1].luma[1]
+                                 : chunk[Shape::steps].luma[0];
+
+    strip_store<Group> (job, x + threadIdx.x % 4 * 4,
+        y + 8 * i + threadIdx.x % 32 / 4,
+        strip_levels<Shape::gaussian> (job, luma, own));
+  }
+}
+
+template <typename Group, typename Shape>
+__global__ void
+__launch_bounds__ (STRIP_THREADS, Shape::blocks)
+    strip_kernel (const __grid_constant__ StripJob job)
+{
+  __shared__ StripFragments<Shape> fragments;
+  const int x = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16;
+  int y = blockIdx.y * job.chunks * 16, from = y - Shape::lead;
+  const int end = min (y + job.chunks * 16, job.src.height);
+  StripOperand<Shape> along, down;
+  StripChunk chunk[Shape::chunks];
+  StripPixels<Group, Shape::steps> pixels;
+
+  start_next_kernel ();
+  strip_make_fragments<Shape> (fragments, job);
+  __syncthreads ();
+  wait_for_kernel_before ();
+  if (x >= job.src.width)
+    return;
+  along.read (fragments.operand[0]);
+  down.read (fragments.operand[1]);
+  pixels.x = x - Shape::lead + threadIdx.x % 4 * 8;
+  pixels.load (job.src, from);
+#pragma unroll
+  for (int i = 1; i < Shape::chunks; i++) {
+    chunk[i] = strip_sum_rows (job.src, along, pixels);
+    pixels.load (job.src, from += 16);
+  }
+  for (; y < end; y += 16) {
+#pragma unroll
+    for (int i = 1; i < Shape::chunks; i++)
+      chunk[i - 1] = chunk[i];
+    chunk[Shape::chunks - 1] = strip_sum_rows (job.src, along, pixels);
+    pixels.load (job.src, from += 16); /* while the rest is worked on */
+    strip_write<Shape, Group> (job, down, chunk, x, y);
+  }
+}
+
+/* Host side */
+
+/* Into how many chunks to cut strips so that all blocks run at once. */
+static int
+strip_chunks (int blocks_across, int chunks_down, int at_once)
+{
+  const int parts = img_clamp (at_once / blocks_across, 1, chunks_down);
+  const int chunks = (chunks_down + parts - 1) / parts;
+
+  return chunks > STRIP_MIN_CHUNKS ? chunks : STRIP_MIN_CHUNKS;
+}
+
+template <typename Shape>
+static void
+strip_start (
+    StripJob *job, const ImgView *src, int processors, cudaStream_t stream)
+{
+  const int across = (src->width + 16 * STRIP_WARPS - 1) / (16 * STRIP_WARPS);
+  const int down = (src->height + 15) / 16;
+
+  job->chunks = strip_chunks (across, down, processors * Shape::blocks);
+  luma_dispatch (src, [&] (auto group) {
+    typedef typename decltype (group)::Eight Group;
+
+    if constexpr (sizeof (typename Group::Component) == 1)
+      launch (strip_kernel<Group, Shape>,
+          dim3 (across, (down + job->chunks - 1) / job->chunks),
+          dim3 (STRIP_THREADS), 0, stream, *job);
+  });
+}
+
+/* Whether strip_run takes this. */
+static bool
+strip_fits (const ImgView *view, const ImgThresholdParams *params)
+{
+  return view->depth == 8 && params->block_size / 2 <= STRIP_MAX_RADIUS;
+}
+
+template <bool Gaussian>
+static void
+strip_start_radius (
+    StripJob *job, const ImgView *src, int processors, cudaStream_t stream)
+{
+  if (job->radius <= StripShape<Gaussian, 1>::lead)
+    strip_start<StripShape<Gaussian, 1>> (job, src, processors, stream);
+  else if (job->radius <= StripShape<Gaussian, 2>::lead)
+    strip_start<StripShape<Gaussian, 2>> (job, src, processors, stream);
+  else
+    strip_start<StripShape<Gaussian, 3>> (job, src, processors, stream);
+}
+
+static bool
+strip_run (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
+    const AdaptiveKernel *kernel, int processors, cudaStream_t stream,
+    ImgError *error)
+{
+  StripJob job = {};
+
+  job.radius = kernel->radius;
+  job.area = kernel->area;
+  job.half = kernel->area / 2;
+  job.magic = (unsigned)((1ull << 32) / kernel->area + 1);
+  job.bias = job.half - (unsigned)rule->offset * job.area;
+  job.keep_above = (rule->keep_above & 0xff) * 0x01010101u;
+  job.set_above = rule->set_above * 0x01010101u;
+  job.keep_below = (rule->keep_below & 0xff) * 0x01010101u;
+  job.set_below = rule->set_below * 0x01010101u;
+  for (int i = 0; i <= kernel->radius; i++)
+    job.weight[i] = kernel->weight[i];
+  job.src = luma_picture (src);
+  job.dst = luma_target (dst);
+  job.rule = *rule;
+  if (kernel->gaussian)
+    strip_start_radius<true> (&job, src, processors, stream);
+  else
+    strip_start_radius<false> (&job, src, processors, stream);
+  return img_cuda_launched ("launching the adaptive threshold", error);
+}
+
+#endif
