@@ -30,8 +30,11 @@
 #define WALK_THREADS 128
 #define WALK_ROWS 16
 #define WALK_MIN_ROWS 4
-#define WALK_MAX_TAPS 8
 #define WALK_MIN_BLOCKS 1000
+
+/* Inputs of an output, in each direction, for which there are kernels. */
+static const int walk_taps[] = { 2, 3, 4, 8 };
+#define N_WALK_TAPS 4
 
 typedef enum {
   KIND_SUM,
@@ -61,6 +64,7 @@ struct ResizePlane {
   int src_rows;
   int channels, shift, max;
   float bias, scale;
+  bool apart;                /* KIND_WALK: as in WalkPlane */
   int blocks;                /* of WARPS rows */
   bool aligned, dst_aligned; /* to words */
 };
@@ -390,6 +394,7 @@ struct WalkPlane {
   int channels, shift;
   unsigned mask; /* what the depth uses of a word */
   float bias, scale, max;
+  bool apart;       /* no two outputs take the same row */
   int strips;       /* of `rows` rows */
   bool dst_aligned; /* to words */
 };
@@ -399,120 +404,117 @@ struct WalkJob {
   WalkPlane plane[IMG_MAX_PLANES];
 };
 
-/* The weights across of a thread's column, and where its inputs are. */
+/* A thread's column: the weights across, and where its inputs are. */
 template <int Taps> struct WalkColumn {
   float weight[Taps];
-  int bits; /* of the first word that are before them */
-  int tail; /* bytes to the last word that is loaded, which is in the row */
+  float start; /* takes away what window_value adds */
+  int bits;    /* of the first word that are before the inputs */
+  int tail;    /* bytes to the last word that is loaded, which is in the row */
 };
 
-/* Component `i` of a window. 2^23 has room for it in the last bits. */
+/* The words of a row's inputs, and the one after them. */
+template <int Words> struct WalkWords {
+  unsigned word[Words + 1];
+};
+
+/* What window_value adds: so that a byte is the last of a number. */
+template <typename T>
+static __device__ __forceinline__ float
+window_offset ()
+{
+  return sizeof (T) == 1 ? 32768.0f : 0;
+}
+
+/* Component `i` of a window and window_offset: without arithmetic if it is a
+ * byte. The sums lose 1/512 by it. */
 template <typename T>
 static __device__ __forceinline__ float
 window_value (const unsigned *window, int i)
 {
-  const int per_word = 4 / sizeof (T), at = i % per_word * sizeof (T);
-  const unsigned select
-      = sizeof (T) == 1 ? 0x7440u | at : 0x7400u | (at + 1) << 4 | at;
-
-  return __uint_as_float (
-             __byte_perm (window[i / per_word], 0x4b000000u, select))
+  if (sizeof (T) == 1)
+    return __uint_as_float (
+        __byte_perm (window[i / 4], 0x47000000u, 0x7404u | (i % 4) << 4));
+  return __uint_as_float (__byte_perm (
+             window[i / 2], 0x4b000000u, i % 2 ? 0x7432u : 0x7410u))
          - 8388608.0f;
 }
 
 /* Loads `Bytes` bytes: `Whole`, from the words at p on, else from p on. */
 template <int Bytes, int Taps, bool Whole>
-static __device__ __forceinline__ void
-load_window (
-    const unsigned char *p, const WalkColumn<Taps> &column, unsigned *window)
+static __device__ __forceinline__ WalkWords<(Bytes + 3) / 4>
+load_words (const unsigned char *p, const WalkColumn<Taps> &column)
 {
   const int n = (Bytes + 3) / 4;
-
-  if (Whole && Bytes / Taps % 4 == 0) {
-#pragma unroll
-    for (int i = 0; i < n; i++)
-      window[i] = __ldg ((const unsigned *)p + i);
-  } else if (Whole) {
-    unsigned word[n + 1];
+  WalkWords<n> words;
 
 #pragma unroll
-    for (int i = 0; i < n; i++)
-      word[i] = __ldg ((const unsigned *)p + i);
-    word[n] = __ldg ((const unsigned *)(p + column.tail));
-#pragma unroll
-    for (int i = 0; i < n; i++)
-      window[i] = __funnelshift_r (word[i], word[i + 1], column.bits);
-  } else {
-#pragma unroll
-    for (int i = 0; i < n; i++)
-      window[i] = pointwise_load_bytes (p + 4 * i, min (Bytes - 4 * i, 4));
-  }
+  for (int i = 0; i < n; i++)
+    words.word[i] = Whole ? __ldg ((const unsigned *)p + i)
+                          : pointwise_load_bytes (
+                              p + 4 * i, Bytes - 4 * i < 4 ? Bytes - 4 * i : 4);
+  if (Whole && Bytes / Taps % 4 != 0)
+    words.word[n] = __ldg ((const unsigned *)(p + column.tail));
+  return words;
 }
 
-/* Moves the sums across `Step` rows on; the new ones are at p. */
-template <typename T, int Channels, int Taps, bool Whole, int Step>
+/* The sum across of a row. */
+template <typename T, int Channels, int Taps, bool Whole, int Words>
 static __device__ __forceinline__ void
-step_rows (const WalkPlane &plane, const unsigned char *p,
-    const WalkColumn<Taps> &column, float (*sum)[Channels])
+sum_across (const WalkPlane &plane, WalkWords<Words> words,
+    const WalkColumn<Taps> &column, float *sum)
 {
-  const int bytes = Taps * Channels * sizeof (T);
-  unsigned window[Step][(bytes + 3) / 4];
-
 #pragma unroll
-  for (int i = 0; i < Step; i++)
-    load_window<bytes, Taps, Whole> (
-        p + i * plane.src_stride, column, window[i]);
+  for (int i = 0; i < Words; i++) {
+    if (Whole && Channels * sizeof (T) % 4 != 0)
+      words.word[i]
+          = __funnelshift_r (words.word[i], words.word[i + 1], column.bits);
+    if (sizeof (T) == 2)
+      words.word[i] &= plane.mask;
+  }
 #pragma unroll
-  for (int i = 0; i < Taps - Step; i++)
+  for (int k = 0; k < Taps; k++)
 #pragma unroll
     for (int c = 0; c < Channels; c++)
-      sum[i][c] = sum[i + Step][c];
-#pragma unroll
-  for (int i = 0; i < Step; i++) {
-    float *to = sum[Taps - Step + i];
-
-    if (sizeof (T) == 2)
-#pragma unroll
-      for (int k = 0; k < (bytes + 3) / 4; k++)
-        window[i][k] &= plane.mask;
-#pragma unroll
-    for (int k = 0; k < Taps; k++)
-#pragma unroll
-      for (int c = 0; c < Channels; c++)
-        to[c] = fmaf (column.weight[k],
-            window_value<T> (window[i], k * Channels + c), k ? to[c] : 0);
-  }
+      sum[c] = fmaf (column.weight[k],
+          window_value<T> (words.word, k * Channels + c),
+          k ? sum[c] : column.start);
 }
 
-/* Makes `sum` that of rows `step` further down; `p` is the row after its last.
- */
-template <typename T, int Channels, int Taps, bool Whole>
-static __device__ __forceinline__ void
-walk_down (const WalkPlane &plane, const unsigned char **p, int step,
-    const WalkColumn<Taps> &column, float (*sum)[Channels])
-{
-  if (step >= Taps) {
-    *p += (step - Taps) * plane.src_stride;
-    step_rows<T, Channels, Taps, Whole, Taps> (plane, *p, column, sum);
-    *p += Taps * plane.src_stride;
-    return;
-  }
-  for (; step >= 2; step -= 2, *p += 2 * plane.src_stride)
-    step_rows<T, Channels, Taps, Whole, 2> (plane, *p, column, sum);
-  if (step == 1) {
-    step_rows<T, Channels, Taps, Whole, 1> (plane, *p, column, sum);
-    *p += plane.src_stride;
-  }
-}
-
-/* The component of a sum in the last bits of a float, as img_resize_round. */
+/* Two components, the second in the lowest byte, below `high`. */
 static __device__ __forceinline__ unsigned
-walk_round (const WalkPlane &plane, float sum)
+pack_pair (float a, float b, unsigned high)
 {
-  const float value = (sum + plane.bias) * plane.scale;
+  unsigned word;
 
-  return __float_as_uint (fminf (fmaxf (value, 0), plane.max) + 8388608.0f)
-         & 0xffff;
+  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
+      : "=r"(word)
+      : "r"(__float2int_rn (a)), "r"(__float2int_rn (b)), "r"(high));
+  return word;
+}
+
+/* The components of a pixel from its sums, as img_resize_round. */
+template <typename T, int Channels>
+static __device__ __forceinline__ void
+finish_pixel (const WalkPlane &plane, const float *sum, unsigned *word)
+{
+  float value[4] = {};
+
+#pragma unroll
+  for (int c = 0; c < Channels; c++)
+    value[c] = fmaf (sum[c], plane.scale, plane.bias);
+  if (sizeof (T) == 1) {
+    word[0] = Channels > 2 ? pack_pair (value[3], value[2], 0) : 0;
+    word[0] = pack_pair (value[1], value[0], word[0]);
+  } else {
+#pragma unroll
+    for (int c = 0; c < Channels; c++) {
+      const float clamped = fminf (fmaxf (value[c], 0), plane.max);
+      const unsigned level = __float_as_uint (clamped + 8388608.0f) & 0xffff;
+
+      word[c / 2]
+          = (c % 2 ? word[c / 2] : 0) | level << (plane.shift + c % 2 * 16);
+    }
+  }
 }
 
 /* Three bytes of each lane: four lanes write three words. */
@@ -536,12 +538,9 @@ static __device__ __forceinline__ void
 walk_store (const WalkPlane &plane, const float *sum, int x, unsigned char *to)
 {
   const int bytes = Channels * sizeof (T), bits = 8 * sizeof (T);
-  unsigned word[(bytes + 3) / 4] = {};
+  unsigned word[(bytes + 3) / 4];
 
-#pragma unroll
-  for (int c = 0; c < Channels; c++)
-    word[c * sizeof (T) / 4] |= walk_round (plane, sum[c])
-                                << (plane.shift + bits * c % 32);
+  finish_pixel<T, Channels> (plane, sum, word);
   if (bytes == 3) {
     store_triples (plane, word[0], x, to);
     return;
@@ -568,46 +567,134 @@ walk_column (const WalkPlane &plane, int x, size_t *offset)
   WalkColumn<Taps> column;
   const size_t from = (size_t)plane.first_x[x] * Channels * sizeof (T);
   const int words = (Taps * Channels * sizeof (T) + 3) / 4;
+  double total = 0;
 
 #pragma unroll
-  for (int k = 0; k < Taps; k++)
+  for (int k = 0; k < Taps; k++) {
     column.weight[k] = plane.weight_x[(size_t)x * Taps + k];
+    total += column.weight[k];
+  }
+  column.start = (float)(-window_offset<T> () * total);
   *offset = Whole ? from & ~(size_t)3 : from;
   column.bits = (int)(from & 3) * 8;
   column.tail = min (words * 4, plane.last_word - (int)*offset);
   return column;
 }
 
-/* Outputs x of rows begin..end-1. Lanes to the right of the plane take part,
- * without a result. */
+/* The weights of an output's rows. */
+template <int Taps>
+static __device__ __forceinline__ void
+load_weights (const WalkPlane &plane, int y, float *weight)
+{
+  const float *from = plane.weight_y + (size_t)y * Taps;
+
+  if (Taps % 4 == 0)
+#pragma unroll
+    for (int k = 0; k < Taps; k += 4) {
+      const float4 four = __ldg ((const float4 *)(from + k));
+
+      weight[k] = four.x;
+      weight[k + 1] = four.y;
+      weight[k + 2 < Taps ? k + 2 : 0] = four.z;
+      weight[k + 3 < Taps ? k + 3 : 0] = four.w;
+    }
+  else
+#pragma unroll
+    for (int k = 0; k < Taps; k++)
+      weight[k] = __ldg (from + k);
+}
+
+/* Output y, of which `across` has the sums across, the first at `at`. */
+template <typename T, int Channels, int Taps>
+static __device__ __forceinline__ void
+walk_output (const WalkPlane &plane, const float (*across)[Channels], int at,
+    int x, int y, unsigned char *to)
+{
+  float weight[Taps], sum[Channels] = {};
+
+  load_weights<Taps> (plane, y, weight);
+#pragma unroll
+  for (int k = 0; k < Taps; k++)
+#pragma unroll
+    for (int c = 0; c < Channels; c++)
+      sum[c] = fmaf (weight[k], across[(at + k) % Taps][c], sum[c]);
+  walk_store<T, Channels> (plane, sum, x, to);
+}
+
+/* Outputs x of rows begin..end-1, from source rows of which each is summed
+ * across once. Lanes to the right of the plane take part, without a result. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ void
 walk (const WalkPlane &plane, int x, int begin, int end)
 {
+  const int bytes = Taps * Channels * sizeof (T);
   size_t offset;
   const WalkColumn<Taps> column = walk_column<T, Channels, Taps, Whole> (
       plane, min (x, plane.width - 1), &offset);
-  int at = plane.first_y[begin];
-  const unsigned char *p = plane.src + at * plane.src_stride + offset;
+  const int stop = plane.first_y[end - 1] + Taps - 1;
+  int row = plane.first_y[begin], last = row + Taps - 1, y = begin;
+  const unsigned char *p = plane.src + row * plane.src_stride + offset;
   unsigned char *to = plane.dst + begin * plane.dst_stride
                       + (size_t)x * Channels * sizeof (T);
+  WalkWords<(bytes + 3) / 4> next = load_words<bytes, Taps, Whole> (p, column);
   float across[Taps][Channels];
 
-  at -= Taps;
-  for (int y = begin; y < end; y++, to += plane.dst_stride) {
-    const int first = plane.first_y[y];
-    const float *weight = plane.weight_y + (size_t)y * Taps;
-    float sum[Channels] = {};
+  for (;; row += Taps) {
+#pragma unroll
+    for (int j = 0; j < Taps; j++) {
+      const WalkWords<(bytes + 3) / 4> words = next;
 
-    walk_down<T, Channels, Taps, Whole> (plane, &p, first - at, column, across);
-    at = first;
+      p += plane.src_stride;
+      if (row + j < stop)
+        next = load_words<bytes, Taps, Whole> (p, column);
+      sum_across<T, Channels, Taps, Whole> (plane, words, column, across[j]);
+      while (last == row + j) {
+        walk_output<T, Channels, Taps> (plane, across, j + 1, x, y, to);
+        if (++y == end)
+          return;
+        to += plane.dst_stride;
+        last = __ldg (plane.first_y + y) + Taps - 1;
+      }
+    }
+  }
+}
+
+/* The same where outputs share no rows. */
+template <typename T, int Channels, int Taps, bool Whole>
+static __device__ __forceinline__ void
+walk_apart (const WalkPlane &plane, int x, int begin, int end)
+{
+  const int bytes = Taps * Channels * sizeof (T);
+  size_t offset;
+  const WalkColumn<Taps> column = walk_column<T, Channels, Taps, Whole> (
+      plane, min (x, plane.width - 1), &offset);
+  unsigned char *to = plane.dst + begin * plane.dst_stride
+                      + (size_t)x * Channels * sizeof (T);
+
+  for (int y = begin; y < end; y++, to += plane.dst_stride) {
+    const unsigned char *p
+        = plane.src + __ldg (plane.first_y + y) * plane.src_stride + offset;
+    WalkWords<(bytes + 3) / 4> words[Taps];
+    float across[Taps][Channels];
+
+#pragma unroll
+    for (int k = 0; k < Taps; k++, p += plane.src_stride)
+      words[k] = load_words<bytes, Taps, Whole> (p, column);
 #pragma unroll
     for (int k = 0; k < Taps; k++)
-#pragma unroll
-      for (int c = 0; c < Channels; c++)
-        sum[c] = fmaf (weight[k], across[k][c], sum[c]);
-    walk_store<T, Channels> (plane, sum, x, to);
+      sum_across<T, Channels, Taps, Whole> (plane, words[k], column, across[k]);
+    walk_output<T, Channels, Taps> (plane, across, 0, x, y, to);
   }
+}
+
+template <typename T, int Channels, int Taps, bool Whole>
+static __device__ __forceinline__ void
+walk_rows (const WalkPlane &plane, int x, int begin, int end)
+{
+  if (Taps < 8 && plane.apart)
+    walk_apart<T, Channels, Taps, Whole> (plane, x, begin, end);
+  else
+    walk<T, Channels, Taps, Whole> (plane, x, begin, end);
 }
 
 template <typename T, int Channels, int Taps>
@@ -616,9 +703,9 @@ walk_strip (const WalkPlane &plane, int x, int begin, int end)
 {
   if (plane.first_y[begin] >= plane.words_begin
       && plane.first_y[end - 1] + Taps <= plane.words_end)
-    walk<T, Channels, Taps, true> (plane, x, begin, end);
+    walk_rows<T, Channels, Taps, true> (plane, x, begin, end);
   else
-    walk<T, Channels, Taps, false> (plane, x, begin, end);
+    walk_rows<T, Channels, Taps, false> (plane, x, begin, end);
 }
 
 /* `Channels`: the most of a plane. */
@@ -677,7 +764,7 @@ __global__ void __launch_bounds__ (256)
 typedef struct {
   size_t first_x, weight_x, first_y, weight_y, piece;
   int pieces;
-  bool walks;
+  bool walks, apart; /* as in WalkPlane */
 } Offsets;
 
 typedef struct {
@@ -767,22 +854,37 @@ append_plane (State *state, const ImgView *src, int i, int *data, size_t *used)
     o->pieces = cut_pieces (&plan->x, plane->channels, data + o->piece);
 }
 
+/* Whether hardly any outputs share an input, of `taps` each. */
+static bool
+are_apart (const ImgResizeAxis *axis, int taps)
+{
+  const int n = axis->end - axis->begin;
+
+  return n > 0
+         && (int64_t)axis->first[n - 1] - axis->first[0]
+                >= (int64_t)(n - 1) * taps - taps;
+}
+
 /* Finds out which planes walk, and with how many inputs. */
 static void
 choose_walks (State *state, const ImgView *src)
 {
-  state->taps = 2;
+  state->taps = walk_taps[0];
   for (int i = 0; i < src->n_planes; i++) {
     const ImgResizePlane *plan = &state->plan.plane[i];
     const int taps = max (plan->x.taps, plan->y.taps);
 
-    state->offsets[i].walks = taps > 1 && taps <= WALK_MAX_TAPS;
-    while (state->offsets[i].walks && state->taps < taps)
-      state->taps *= 2;
+    state->offsets[i].walks = taps > 1 && taps <= walk_taps[N_WALK_TAPS - 1];
+    for (int k = 0; state->offsets[i].walks && state->taps < taps; k++)
+      state->taps = walk_taps[k];
   }
-  for (int i = 0; i < src->n_planes; i++)
-    state->offsets[i].walks &= src->plane[i].width >= state->taps
-                               && src->plane[i].height >= state->taps;
+  for (int i = 0; i < src->n_planes; i++) {
+    Offsets *o = &state->offsets[i];
+
+    o->walks &= src->plane[i].width >= state->taps
+                && src->plane[i].height >= state->taps;
+    o->apart = o->walks && are_apart (&state->plan.plane[i].y, state->taps);
+  }
 }
 
 /* Makes the block at least `size` large. What is queued may still read it. */
@@ -893,6 +995,7 @@ resize_plane (const State *state, const ImgView *src, const ImgView *dst, int i)
     plan->y.taps };
   plane.piece = block + o->piece;
   plane.pieces = o->pieces;
+  plane.apart = o->apart;
   plane.width = plan->x.end - plan->x.begin;
   plane.height = plan->y.end - plan->y.begin;
   plane.src_row = from->width * from->channels;
@@ -972,9 +1075,10 @@ walk_plane (const ResizePlane &plane, int component_bytes)
   walk.channels = plane.channels;
   walk.shift = plane.shift;
   walk.mask = used << 16 | used;
-  walk.bias = plane.bias;
+  walk.bias = plane.bias * plane.scale; /* exact: halves, or 0 */
   walk.scale = plane.scale;
   walk.max = (float)plane.max;
+  walk.apart = plane.apart;
   walk.dst_aligned = plane.dst_aligned;
   set_words (&walk, plane, plane.src_row * component_bytes);
   return walk;
@@ -1006,20 +1110,23 @@ cut_strips (WalkJob *job, int n)
 
 typedef void (*WalkKernel) (const WalkJob job);
 
+#define KERNELS(taps)                                                          \
+  {                                                                            \
+    walk_kernel<T, 1, taps>, walk_kernel<T, 2, taps>, walk_kernel<T, 3, taps>, \
+        walk_kernel<T, 4, taps>                                                \
+  }
+
 template <typename T>
 static WalkKernel
 walk_kernel_of (int taps, int channels)
 {
-  static const WalkKernel kernel[3][4] = {
-    { walk_kernel<T, 1, 2>, walk_kernel<T, 2, 2>, walk_kernel<T, 3, 2>,
-        walk_kernel<T, 4, 2> },
-    { walk_kernel<T, 1, 4>, walk_kernel<T, 2, 4>, walk_kernel<T, 3, 4>,
-        walk_kernel<T, 4, 4> },
-    { walk_kernel<T, 1, 8>, walk_kernel<T, 2, 8>, walk_kernel<T, 3, 8>,
-        walk_kernel<T, 4, 8> },
-  };
+  static const WalkKernel kernel[N_WALK_TAPS][4]
+      = { KERNELS (2), KERNELS (3), KERNELS (4), KERNELS (8) };
+  int i = 0;
 
-  return kernel[taps / 4][channels - 1];
+  while (walk_taps[i] < taps)
+    i++;
+  return kernel[i][channels - 1];
 }
 
 /* The planes that walk, in one launch. */
