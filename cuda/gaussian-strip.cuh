@@ -21,6 +21,7 @@
 #define STRIP_MAX_RADIUS 16
 #define STRIP_WARPS 4 /* strips of a block, side by side */
 #define STRIP_THREADS (32 * STRIP_WARPS)
+#define STRIP_MAX_CHUNKS 32 /* that a warp writes */
 
 struct StripWeights {
   float x[STRIP_MAX_RADIUS + 1], y[STRIP_MAX_RADIUS + 1];
@@ -30,7 +31,7 @@ struct StripJob {
   BlurPlane plane;
   StripWeights weights;
   int rx, ry;
-  int chunks;    /* that a warp writes */
+  int chunks;    /* of 16 rows, that a warp writes */
   unsigned keep; /* bits of four columns that are copied */
   bool aligned;  /* to words of eight bytes */
 };
@@ -126,107 +127,117 @@ strip_operand (const uint4 fragment[2][32])
 
 /* The picture */
 
-/* The row to read for row `y`, or -1: the constant. Rows that no result needs
- * are any. */
-static __device__ __forceinline__ int
-strip_row (const StripJob &job, int y)
+/* What the warps of a block know of their windows. */
+template <typename Shape> struct StripPicture {
+  /* which rows are read for those from the first on; -1: the constant */
+  int row[(STRIP_MAX_CHUNKS + Shape::steps_y - 1) * 16];
+  /* where the columns of a window are read in a row that is inside; -1 */
+  __align__ (16) int column[STRIP_WARPS][Shape::window];
+  /* a chunk of a window that is not */
+  __align__ (16) unsigned char chunk[STRIP_WARPS][16][Shape::window];
+};
+
+/* Fills picture.row for a block whose first row that comes out is `y`. What
+ * stands for rows that no result needs does not matter. */
+template <typename Shape>
+static __device__ __forceinline__ void
+strip_find_rows (StripPicture<Shape> &picture, const StripJob &job, int y)
 {
-  y = min (max (y, -job.ry), job.plane.height - 1 + job.ry);
-  return img_border_index (y, job.plane.height, job.plane.border);
+  const int height = job.plane.height;
+
+  for (int i = threadIdx.x; i < (job.chunks + Shape::steps_y - 1) * 16;
+       i += STRIP_THREADS) {
+    const int at
+        = min (max (y - Shape::above + i, -job.ry), height - 1 + job.ry);
+
+    picture.row[i] = img_border_index (at, height, job.plane.border);
+  }
 }
 
-/* Reads the lane's columns of windows that lie inside, at aligned words. */
-template <typename Shape> struct StripInside {
-  const unsigned char *column; /* the lane's first, of row 0 */
-
-  __device__ __forceinline__ StripInside (const StripJob &job, int x0)
-      : column (job.plane.src + x0 - Shape::lead + threadIdx.x % 4 * 8)
-  {
-  }
-
-  __device__ __forceinline__ void load (
-      unsigned *word, const StripJob &job, int row) const
-  {
-    const unsigned char *from = column + row * job.plane.src_stride;
-
-#pragma unroll
-    for (int i = 0; i + 1 < Shape::steps_x; i += 2) {
-      const uint2 v = *(const uint2 *)(from + i * 16);
-
-      word[i] = v.x;
-      word[i + 1] = v.y;
-    }
-    if (Shape::steps_x % 2 == 1)
-      word[Shape::steps_x - 1]
-          = *(const unsigned *)(from + (Shape::steps_x - 1) * 16
-                                - threadIdx.x % 4 * 4);
-  }
-};
-
-/* Reads any window, byte by byte. `map` has where each column of it is read in
- * a row, or -1. */
-template <typename Shape> struct StripEdge {
-  const int *map;
-
-  /* Fills the map of the window around x0 for the warp. */
-  template <int Channels>
-  static __device__ __forceinline__ void make_map (
-      int *map, const StripJob &job, int x0)
-  {
-    const BlurPlane &plane = job.plane;
-
-    for (int i = threadIdx.x % 32; i < Shape::window; i += 32) {
-      const int reach = job.rx * Channels;
-      const int x
-          = min (max (x0 - Shape::lead + i, -reach), plane.row + reach - 1);
-      const int pixel
-          = x >= 0 ? x / Channels : -((Channels - 1 - x) / Channels);
-      const int index = img_border_index (pixel, plane.width, plane.border);
-
-      map[i] = index < 0 ? -1 : index * Channels + x - pixel * Channels;
-    }
-    __syncwarp ();
-  }
-
-  __device__ __forceinline__ void load (
-      unsigned *word, const StripJob &job, int row) const
-  {
-    const unsigned char *from = job.plane.src + row * job.plane.src_stride;
-
-#pragma unroll
-    for (int i = 0; i < Shape::steps_x; i++) {
-      const int4 at
-          = *(const int4 *)(map + strip_column<Shape> (i, threadIdx.x % 4 * 2));
-
-      word[i] = byte (job, from, at.x) | byte (job, from, at.y) << 8
-                | byte (job, from, at.z) << 16 | byte (job, from, at.w) << 24;
-    }
-  }
-
-  static __device__ __forceinline__ unsigned byte (
-      const StripJob &job, const unsigned char *row, int at)
-  {
-    return at < 0 ? job.plane.constant : row[at];
-  }
-};
-
-/* Reads the lane's two rows of the chunk whose first row is `y`. */
-template <typename Shape, typename Reader>
+/* Fills the warp's picture.column for a strip that begins at `x`. */
+template <int Channels, typename Shape>
 static __device__ __forceinline__ void
-strip_load (unsigned word[2][Shape::steps_x], const StripJob &job,
-    const Reader &reader, int y)
+strip_find_columns (StripPicture<Shape> &picture, const StripJob &job, int x)
 {
-#pragma unroll
-  for (int i = 0; i < 2; i++) {
-    const int row = strip_row (job, y + 8 * i + threadIdx.x % 32 / 4);
+  const BlurPlane &plane = job.plane;
+  const int reach = job.rx * Channels;
 
-    if (row >= 0) {
-      reader.load (word[i], job, row);
-    } else {
+  for (int i = threadIdx.x % 32; i < Shape::window; i += 32) {
+    const int at
+        = min (max (x - Shape::lead + i, -reach), plane.row + reach - 1);
+    const int pixel
+        = at >= 0 ? at / Channels : -((Channels - 1 - at) / Channels);
+    const int index = img_border_index (pixel, plane.width, plane.border);
+
+    picture.column[threadIdx.x / 32][i]
+        = index < 0 ? -1 : index * Channels + at - pixel * Channels;
+  }
+}
+
+/* Copies the chunk at picture.row[first], byte by byte, to picture.chunk. */
+template <typename Shape>
+static __device__ __forceinline__ void
+strip_gather (StripPicture<Shape> &picture, const StripJob &job, int first)
+{
+  const int quads = Shape::window / 4, warp = threadIdx.x / 32;
+
+  __syncwarp ();
+#pragma unroll 4
+  for (int i = threadIdx.x % 32; i < 16 * quads; i += 32) {
+    const int row = picture.row[first + i / quads];
+    const int4 at = ((const int4 *)picture.column[warp])[i % quads];
+    const unsigned char *from
+        = job.plane.src + max (row, 0) * job.plane.src_stride;
+    const auto byte = [&] (int column) -> unsigned {
+      return (row | column) < 0 ? job.plane.constant : from[column];
+    };
+
+    ((unsigned *)picture.chunk[warp])[i] = byte (at.x) | byte (at.y) << 8
+                                           | byte (at.z) << 16
+                                           | byte (at.w) << 24;
+  }
+  __syncwarp ();
+}
+
+/* Reads the lane's columns of a row of a window, which begins at `window`. */
+template <typename Shape>
+static __device__ __forceinline__ void
+strip_read (unsigned word[Shape::steps_x], const unsigned char *window)
+{
+  const int lane = threadIdx.x % 4;
+
 #pragma unroll
-      for (int k = 0; k < Shape::steps_x; k++)
-        word[i][k] = job.plane.constant * 0x01010101u;
-    }
+  for (int i = 0; i + 1 < Shape::steps_x; i += 2) {
+    const uint2 v = *(const uint2 *)(window + i * 16 + lane * 8);
+
+    word[i] = v.x;
+    word[i + 1] = v.y;
+  }
+  if (Shape::steps_x % 2 == 1)
+    word[Shape::steps_x - 1]
+        = *(const unsigned *)(window + (Shape::steps_x - 1) * 16 + lane * 4);
+}
+
+/* Reads the lane's two rows of the chunk at picture.row[first]. */
+template <typename Shape>
+static __device__ __forceinline__ void
+strip_load (unsigned word[2][Shape::steps_x], StripPicture<Shape> &picture,
+    const StripJob &job, int x, bool inside, int first)
+{
+  const int row = threadIdx.x % 32 / 4;
+
+  if (inside) {
+    const unsigned char *window = job.plane.src + x - Shape::lead;
+
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      strip_read<Shape> (word[i],
+          window + picture.row[first + row + 8 * i] * job.plane.src_stride);
+  } else {
+    strip_gather (picture, job, first);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      strip_read<Shape> (word[i], picture.chunk[threadIdx.x / 32][row + 8 * i]);
   }
 }
 
@@ -304,42 +315,39 @@ strip_blur_columns (const StripOperand weights[Shape::steps_y],
           | (unsigned)round_pair (sum[1][2], sum[1][3]) << 16);
 }
 
-/* Writes four columns of row `y`. */
+/* Writes four columns of row `y`; `whole`: an aligned word, which is inside. */
 static __device__ __forceinline__ void
-strip_store (const StripJob &job, int x, int y, unsigned value)
+strip_store (const StripJob &job, int x, int y, unsigned value, bool whole)
 {
   const BlurPlane &plane = job.plane;
-  const int left = plane.row - x;
+  const unsigned char *from = plane.src + y * plane.src_stride + x;
   unsigned char *to = plane.dst + y * plane.dst_stride + x;
+  const int left = plane.row - x;
 
-  if (y >= plane.height || left <= 0)
-    return;
-  const bool whole = job.aligned && left >= 4;
-  if (job.keep) {
-    const unsigned char *from = plane.src + y * plane.src_stride + x;
-    const unsigned old
-        = whole ? *(const unsigned *)from : pointwise_load_bytes (from, left);
-
-    value = (value & ~job.keep) | (old & job.keep);
-  }
-  if (whole)
+  if (whole) {
+    if (job.keep)
+      value = (value & ~job.keep) | (*(const unsigned *)from & job.keep);
     *(unsigned *)to = value;
-  else
+  } else if (y < plane.height && left > 0) {
+    value
+        = (value & ~job.keep) | (pointwise_load_bytes (from, left) & job.keep);
     pointwise_store_bytes (to, value, left);
+  }
 }
 
-/* Walks down from row `y`; `x` is where the strip begins. */
-template <typename Shape, typename Reader>
+/* Walks down from row `y`; `x` is where the strip begins. `inside`: so is all
+ * that is read, in aligned words. */
+template <typename Shape>
 static __device__ __forceinline__ void
 strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
-    const Reader &reader, int x, int y)
+    StripPicture<Shape> &picture, int x, int y, bool inside)
 {
   const int lane = threadIdx.x % 32;
   const int end = min (y + 16 * job.chunks, job.plane.height);
   StripOperand weights_x[Shape::steps_x], weights_y[Shape::steps_y];
-  StripChunk chunk[Shape::steps_y];
+  StripChunk chunk[Shape::steps_y] = {};
   unsigned word[2][Shape::steps_x];
-  int from = y - Shape::above;
+  int to = y - 16 * (Shape::steps_y - 1); /* the rows that would come out */
 
 #pragma unroll
   for (int i = 0; i < Shape::steps_x; i++)
@@ -347,23 +355,23 @@ strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
 #pragma unroll
   for (int i = 0; i < Shape::steps_y; i++)
     weights_y[i] = strip_operand (fragments.y[i]);
-  strip_load<Shape> (word, job, reader, from);
-#pragma unroll
-  for (int i = 1; i < Shape::steps_y; i++) {
-    chunk[i] = strip_blur_rows<Shape> (weights_x, word);
-    strip_load<Shape> (word, job, reader, from += 16);
-  }
-  for (; y < end; y += 16) {
+  strip_load<Shape> (word, picture, job, x, inside, 0);
+#pragma unroll 1
+  for (int next = 16; to < end; next += 16, to += 16) {
 #pragma unroll
     for (int i = 1; i < Shape::steps_y; i++)
       chunk[i - 1] = chunk[i];
     chunk[Shape::steps_y - 1] = strip_blur_rows<Shape> (weights_x, word);
-    if (y + 16 < end) /* while the rest is worked on */
-      strip_load<Shape> (word, job, reader, from += 16);
+    if (to + 16 < end) /* while the rest is worked on */
+      strip_load<Shape> (word, picture, job, x, inside, next);
+    if (to < y)
+      continue;
     const uint2 value = strip_blur_columns<Shape> (weights_y, chunk);
 
-    strip_store (job, x + lane % 4 * 4, y + lane / 4, value.x);
-    strip_store (job, x + lane % 4 * 4, y + lane / 4 + 8, value.y);
+    const bool whole = inside && to + 16 <= job.plane.height;
+
+    strip_store (job, x + lane % 4 * 4, to + lane / 4, value.x, whole);
+    strip_store (job, x + lane % 4 * 4, to + lane / 4 + 8, value.y, whole);
   }
 }
 
@@ -374,24 +382,24 @@ __launch_bounds__ (STRIP_THREADS, StripShape<Channels, Radius>::blocks)
 {
   typedef StripShape<Channels, Radius> Shape;
   __shared__ StripFragments<Shape> fragments;
-  __shared__ __align__ (16) int map[STRIP_WARPS][Shape::window];
-  const int warp = threadIdx.x / 32;
-  const int x = (blockIdx.x * STRIP_WARPS + warp) * 16;
+  __shared__ StripPicture<Shape> picture;
+  const int x = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16;
   const int y = blockIdx.y * job.chunks * 16;
+  const bool rows_inside
+      = job.plane.border != IMG_BORDER_CONSTANT
+        || (y >= job.ry && y + job.chunks * 16 + job.ry <= job.plane.height);
+  const bool inside = job.aligned && rows_inside && x >= Shape::lead
+                      && x - Shape::lead + Shape::window <= job.plane.row;
 
   start_next_kernel ();
   strip_make_fragments<Channels> (fragments, job);
+  strip_find_rows (picture, job, y);
+  if (!inside)
+    strip_find_columns<Channels> (picture, job, x);
   __syncthreads ();
   wait_for_kernel_before ();
-  if (x >= job.plane.row)
-    return;
-  if (job.aligned && x >= Shape::lead
-      && x - Shape::lead + Shape::window <= job.plane.row) {
-    strip_walk<Shape> (job, fragments, StripInside<Shape> (job, x), x, y);
-  } else {
-    StripEdge<Shape>::template make_map<Channels> (map[warp], job, x);
-    strip_walk<Shape> (job, fragments, StripEdge<Shape>{ map[warp] }, x, y);
-  }
+  if (x < job.plane.row)
+    strip_walk (job, fragments, picture, x, y, inside);
 }
 
 /* host */
@@ -404,7 +412,7 @@ strip_chunks (int blocks_across, int chunks_down, int at_once, int extra)
 {
   int best = 1, best_time = 0;
 
-  for (int chunks = 2; chunks <= 32; chunks++) {
+  for (int chunks = 2; chunks <= STRIP_MAX_CHUNKS; chunks++) {
     const int blocks = blocks_across * ((chunks_down + chunks - 1) / chunks);
     const int rounds = (blocks + at_once - 1) / at_once;
     const int time = rounds * (chunks + extra);
