@@ -16,9 +16,9 @@
 #define MAX_JOBS 3
 #define SLIDE_X 32
 #define SLIDE_Y 4
-#define SLIDE_ROWS 4 /* of a thread */
+#define SLIDE_ROWS 8 /* of a thread */
 #define SLIDE_BYTES 8
-#define SLIDE_BLOCKS 8 /* at a time: registers for all rows of a thread */
+#define SLIDE_BLOCKS 5 /* at a time: registers for all rows of a thread */
 #define TILE_COLUMNS 128
 #define TILE_Y 2
 #define TILE_ROWS 16 /* of a thread */
@@ -602,14 +602,13 @@ slide_fits (const SobelJob *job, const ImgSobelParams *params)
 
 template <int Step, ImgSobelRuleKind Kind>
 static void
-start_slide_rule (
-    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
+start_slide_rule (const SobelJob *job, cudaStream_t stream)
 {
   const dim3 block (SLIDE_X, SLIDE_Y);
   const dim3 grid (divide_up (job->source.width * Step, SLIDE_X * SLIDE_BYTES),
       divide_up (job->source.height, SLIDE_Y * SLIDE_ROWS), job->n_planes);
 
-  launch (params->scale == 1 && params->delta == 0
+  launch (job->rule.scale == 1 && job->rule.delta == 0
               ? slide_kernel<Step, Kind, true>
               : slide_kernel<Step, Kind, false>,
       grid, block, 0, stream, *job);
@@ -617,21 +616,20 @@ start_slide_rule (
 
 template <int Step>
 static void
-start_slide (
-    const SobelJob *job, const ImgSobelParams *params, cudaStream_t stream)
+start_slide (const SobelJob *job, cudaStream_t stream)
 {
   switch (job->rule.kind) {
   case IMG_SOBEL_RULE_L2:
-    start_slide_rule<Step, IMG_SOBEL_RULE_L2> (job, params, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_L2> (job, stream);
     break;
   case IMG_SOBEL_RULE_L1:
-    start_slide_rule<Step, IMG_SOBEL_RULE_L1> (job, params, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_L1> (job, stream);
     break;
   case IMG_SOBEL_RULE_ABS:
-    start_slide_rule<Step, IMG_SOBEL_RULE_ABS> (job, params, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_ABS> (job, stream);
     break;
   case IMG_SOBEL_RULE_SIGNED:
-    start_slide_rule<Step, IMG_SOBEL_RULE_SIGNED> (job, params, stream);
+    start_slide_rule<Step, IMG_SOBEL_RULE_SIGNED> (job, stream);
     break;
   }
 }
@@ -668,11 +666,11 @@ run (void *state, const ImgView *src, const ImgView *dst, const void *params,
   if (!slide_fits (&job, p))
     start_tiles (&job, stream);
   else if (job.source.step == 1)
-    start_slide<1> (&job, p, stream);
+    start_slide<1> (&job, stream);
   else if (job.source.step == 3)
-    start_slide<3> (&job, p, stream);
+    start_slide<3> (&job, stream);
   else
-    start_slide<4> (&job, p, stream);
+    start_slide<4> (&job, stream);
   return img_cuda_launched ("launching sobel", error)
          && pointwise_fill_others (src, dst, stream, error);
 }
