@@ -18,6 +18,9 @@ struct LumaPicture {
   unsigned max;       /* no luma is above it, whatever a container holds */
   bool aligned;       /* all groups may be read as 16-byte vectors */
   unsigned weight[4]; /* of the components of a packed pixel, or the planes */
+  /* Twice the weights, of 16 bits. Of a packed pixel: two in each of [0][0] and
+   * [0][1]. Else of each plane: one, in the low and in the high half. */
+  unsigned pair[3][2];
 };
 
 /* Pixels that fill 16 bytes, or 48 where 16 do not hold whole pixels. */
@@ -65,16 +68,6 @@ struct LumaGroup {
       for (int i = 0; i < kWords; i++)
         to[i] = ((const unsigned *)data)[i];
     }
-  }
-
-  /* Reads group `group` of row `row` of an aligned picture, in the row. */
-  __device__ __forceinline__ void load_aligned (
-      const LumaPicture &picture, int row, int group)
-  {
-#pragma unroll
-    for (int p = 0; p < Planes; p++)
-      load_vectors (
-          word[p], picture.data[p] + row * picture.stride[p] + group * kBytes);
   }
 
   /* Reads group `group` of row `row`; what is beyond the row's end is 0. */
@@ -127,6 +120,51 @@ struct LumaGroup {
   }
 };
 
+/* The luma of the group's pixel `i`, a constant, with 16 fractional bits. */
+template <typename Group>
+static __device__ __forceinline__ unsigned
+luma_sum (const LumaPicture &picture, const Group &group, int i)
+{
+  unsigned sum = 1 << 15;
+
+  if constexpr (Group::kPlanes == 1) {
+    const int at = i * Group::kStep;
+    const unsigned pixel = __byte_perm (group.word[0][at / 4],
+        group.word[0][(at + 3) / 4], 0x3210 + at % 4 * 0x1111);
+
+    sum = __dp2a_lo (picture.pair[0][0], pixel, sum);
+    sum = __dp2a_hi (picture.pair[0][1], pixel, sum);
+  } else {
+#pragma unroll
+    for (int p = 0; p < Group::kPlanes; p++) {
+      const unsigned pair = picture.pair[p][i % 2];
+
+      sum = i % 4 < 2 ? __dp2a_lo (pair, group.word[p][i / 4], sum)
+                      : __dp2a_hi (pair, group.word[p][i / 4], sum);
+    }
+  }
+  return sum;
+}
+
+/* The luma of the pixels `i`..i + 3 of a group of bytes, in bytes. i is a
+ * constant. */
+template <typename Group>
+static __device__ __forceinline__ unsigned
+luma_bytes (const LumaPicture &picture, const Group &group, int i)
+{
+  static_assert (sizeof (typename Group::Component) == 1, "bytes");
+  if constexpr (Group::kStep == 1 && Group::kPlanes == 1) {
+    return group.word[0][i / 4];
+  } else {
+    const unsigned a = __byte_perm (
+        luma_sum (picture, group, i), luma_sum (picture, group, i + 1), 0x0062);
+    const unsigned b = __byte_perm (luma_sum (picture, group, i + 2),
+        luma_sum (picture, group, i + 3), 0x0062);
+
+    return __byte_perm (a, b, 0x5410);
+  }
+}
+
 /* Groups of a thread in flight: some 64 bytes. */
 template <typename Group>
 static constexpr int luma_loads = Group::kWords *Group::kPlanes > 4 ? 2 : 4;
@@ -178,6 +216,11 @@ luma_picture (const ImgView *view)
     for (int c = 0; c < plane->channels; c++)
       picture.weight[n + c] = luma_weight (plane->channel[c]);
     bits |= (uintptr_t)plane->data | (uintptr_t)plane->stride;
+    for (int k = 0; k < 2; k++)
+      picture.pair[n][k]
+          = plane->channels > 1
+                ? 2 * picture.weight[2 * k] | picture.weight[2 * k + 1] << 17
+                : picture.weight[n] << (1 + 16 * k);
     picture.data[n] = (const unsigned char *)plane->data;
     picture.stride[n++] = plane->stride;
   }

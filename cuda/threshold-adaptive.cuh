@@ -48,26 +48,6 @@ __launch_bounds__ (ROWS_THREADS)
     job.scratch[(size_t)y * width + first + threadIdx.x] = sum;
 }
 
-/* Writes one pixel's level to every colour channel and copies the others. */
-template <typename Group>
-static __device__ void
-write_pixel (
-    const LumaPicture &src, const LumaTarget &dst, int x, int y, unsigned level)
-{
-  typedef typename Group::Component T;
-  const size_t at = (size_t)x * Group::kStep;
-
-  for (int p = 0; p < Group::kPlanes; p++) {
-    T *to = (T *)(dst.data[p] + y * dst.stride[p]) + at;
-    const T *from = (const T *)(src.data[p] + y * src.stride[p]) + at;
-
-    for (int c = 0; c < Group::kStep; c++)
-      to[c] = Group::kStep == 4 && dst.keep >> 8 * c & 0xff
-                  ? from[c]
-                  : (T)(level << dst.shift);
-  }
-}
-
 template <typename Group>
 __global__ void
 __launch_bounds__ (COLUMNS_X *COLUMNS_Y)
@@ -155,7 +135,7 @@ adaptive_run (const ImgView *src, const ImgView *dst,
 {
   const ImgThresholdRule rule = img_threshold_rule (src, params);
 
-  return strip_fits (src, params)
+  return strip_fits (src, dst, params)
              ? strip_run (src, dst, &rule, kernel, processors, stream, error)
              : run_passes (src, dst, &rule, kernel, scratch, stream, error);
 }

@@ -152,6 +152,23 @@ luma_at (const LumaPicture &picture, int x, int y)
   return sum >> 15;
 }
 
+/* Writes a plane's words of a group that is aligned. */
+template <typename Group>
+static __device__ __forceinline__ void
+store_vectors (unsigned char *data, const unsigned *word)
+{
+  if constexpr (Group::kWords % 4 == 0) {
+#pragma unroll
+    for (int w = 0; w < Group::kWords; w += 4)
+      ((uint4 *)data)[w / 4]
+          = make_uint4 (word[w], word[w + 1], word[w + 2], word[w + 3]);
+  } else {
+#pragma unroll
+    for (int w = 0; w < Group::kWords; w++)
+      ((unsigned *)data)[w] = word[w];
+  }
+}
+
 /* Writes words of group `index` of row `row` to every luma plane. */
 template <typename Group>
 static __device__ __forceinline__ void
@@ -166,19 +183,12 @@ store_words (const LumaTarget &target, int row, int index, const unsigned *word)
   for (int p = 0; p < Group::kPlanes; p++) {
     unsigned char *data = target.data[p] + row * target.stride[p] + x;
 
-    if (!target.aligned || left < Group::kBytes) {
-#pragma unroll
-      for (int w = 0; w < Group::kWords; w++)
-        pointwise_store_bytes (data + 4 * w, word[w], left - 4 * w);
-    } else if constexpr (Group::kWords % 4 == 0) {
-#pragma unroll
-      for (int w = 0; w < Group::kWords; w += 4)
-        ((uint4 *)data)[w / 4]
-            = make_uint4 (word[w], word[w + 1], word[w + 2], word[w + 3]);
+    if (target.aligned && left >= Group::kBytes) {
+      store_vectors<Group> (data, word);
     } else {
 #pragma unroll
       for (int w = 0; w < Group::kWords; w++)
-        ((unsigned *)data)[w] = word[w];
+        pointwise_store_bytes (data + 4 * w, word[w], left - 4 * w);
     }
   }
 }
@@ -195,15 +205,13 @@ store_levels (const LumaTarget &target, const Group &group, int row, int index,
   store_words<Group> (target, row, index, word);
 }
 
-/* The same for a group of four pixels of bytes, whose levels are those of
+/* Words of `Group`, of four pixels of bytes, whose levels are those of
  * `level`. */
 template <typename Group>
 static __device__ __forceinline__ void
-store_four_levels (const LumaTarget &target, const Group &group, int row,
-    int index, unsigned level)
+pack_four_levels (const LumaTarget &target, const Group &group, unsigned level,
+    unsigned *word)
 {
-  unsigned word[Group::kWords];
-
 #pragma unroll
   for (int w = 0; w < Group::kWords; w++) {
     unsigned from = 0; /* the pixels of the word's bytes */
@@ -215,7 +223,26 @@ store_four_levels (const LumaTarget &target, const Group &group, int row,
     if (Group::kStep == 4)
       word[w] = (word[w] & ~target.keep) | (group.word[0][w] & target.keep);
   }
-  store_words<Group> (target, row, index, word);
+}
+
+/* Writes one pixel's level to every colour channel and copies the others. */
+template <typename Group>
+static __device__ void
+write_pixel (
+    const LumaPicture &src, const LumaTarget &dst, int x, int y, unsigned level)
+{
+  typedef typename Group::Component T;
+  const size_t at = (size_t)x * Group::kStep;
+
+  for (int p = 0; p < Group::kPlanes; p++) {
+    T *to = (T *)(dst.data[p] + y * dst.stride[p]) + at;
+    const T *from = (const T *)(src.data[p] + y * src.stride[p]) + at;
+
+    for (int c = 0; c < Group::kStep; c++)
+      to[c] = Group::kStep == 4 && dst.keep >> 8 * c & 0xff
+                  ? from[c]
+                  : (T)(level << dst.shift);
+  }
 }
 
 #endif

@@ -35,9 +35,11 @@ struct StripJob {
   int radius, chunks;         /* chunks: that a warp writes */
   unsigned area, half, magic; /* box: mean = (sum + half) * magic >> 32 */
   unsigned bias; /* box: value > mean - offset if sum + bias < value * area */
+  unsigned minus[2]; /* minus what a value is multiplied by, in either half */
   unsigned keep_above, set_above; /* of the rule, for four bytes */
   unsigned keep_below, set_below;
   uint32_t weight[STRIP_MAX_RADIUS + 1];
+  int src_stride[3], dst_stride[3]; /* those of src and dst */
   LumaPicture src;
   LumaTarget dst;
   ImgThresholdRule rule;
@@ -59,9 +61,10 @@ multiply_bytes (int *c, const unsigned *a, unsigned b0, unsigned b1)
 {
 #if __CUDA_ARCH__ >= 800
   asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
-      "{%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-      : "+r"(c[0]), "+r"(c[1]), "+r"(c[2]), "+r"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+      "{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
+      : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]),
+      "r"(c[1]), "r"(c[2]), "r"(c[3]));
 #else
   const unsigned b[2] = { b0, b1 };
 
@@ -185,45 +188,52 @@ strip_slow_words (const LumaPicture &picture, int x, int row)
  * columns of the window. */
 template <typename Group, int Steps> struct StripPixels {
   Group group[2][Steps];
-  int x; /* the first column, may lie outside */
-  int row[2];
+  const unsigned char *column[Group::kPlanes]; /* the first, of row 0 */
+  int x, y;                                    /* the same; may lie outside */
+  bool fast[Steps];
 
-  __device__ __forceinline__ bool is_fast (
-      const LumaPicture &picture, int step) const
+  __device__ __forceinline__ StripPixels (const StripJob &job, int x, int y)
+      : x (x), y (y)
   {
-    const int at = x + 32 * step;
-
-    return picture.aligned && at >= 0 && at + 8 <= picture.width;
+#pragma unroll
+    for (int p = 0; p < Group::kPlanes; p++)
+      column[p] = job.src.data[p] + x * Group::kStep;
+#pragma unroll
+    for (int s = 0; s < Steps; s++)
+      fast[s] = job.src.aligned && x + 32 * s >= 0
+                && x + 32 * s + 8 <= job.src.width;
   }
 
-  /* Starts to read the chunk whose first row is `y`. */
-  __device__ __forceinline__ void load (const LumaPicture &picture, int y)
+  __device__ __forceinline__ int row (const StripJob &job, int i) const
+  {
+    return img_clamp (y + 8 * i, 0, job.src.height - 1);
+  }
+
+  /* Starts to read the chunk whose first row, of the lane's, is y. */
+  __device__ __forceinline__ void load (const StripJob &job)
   {
 #pragma unroll
-    for (int i = 0; i < 2; i++) {
-      row[i] = img_clamp (
-          y + 8 * i + (int)threadIdx.x % 32 / 4, 0, picture.height - 1);
+    for (int i = 0; i < 2; i++)
 #pragma unroll
-      for (int s = 0; s < Steps; s++)
-        if (is_fast (picture, s))
-          group[i][s].load_aligned (picture, row[i], (x + 32 * s) / 8);
-    }
+      for (int p = 0; p < Group::kPlanes; p++) {
+        const unsigned char *from
+            = column[p] + (ptrdiff_t)row (job, i) * job.src_stride[p];
+
+#pragma unroll
+        for (int s = 0; s < Steps; s++)
+          if (fast[s])
+            group[i][s].load_vectors (
+                group[i][s].word[p], from + 32 * s * Group::kStep);
+      }
   }
 
   __device__ __forceinline__ uint2 words (
-      const LumaPicture &picture, int i, int step) const
+      const StripJob &job, int i, int step) const
   {
-    const Group &g = group[i][step];
-
-    if (!is_fast (picture, step))
-      return strip_slow_words<Group> (picture, x + 32 * step, row[i]);
-    if constexpr (Group::kStep == 1 && Group::kPlanes == 1)
-      return make_uint2 (g.word[0][0], g.word[0][1]);
-    else
-      return make_uint2 (pack_bytes (g.luma (picture, 0), g.luma (picture, 1),
-                             g.luma (picture, 2), g.luma (picture, 3)),
-          pack_bytes (g.luma (picture, 4), g.luma (picture, 5),
-              g.luma (picture, 6), g.luma (picture, 7)));
+    if (!fast[step])
+      return strip_slow_words<Group> (job.src, x + 32 * step, row (job, i));
+    return make_uint2 (luma_bytes (job.src, group[i][step], 0),
+        luma_bytes (job.src, group[i][step], 4));
   }
 };
 
@@ -267,7 +277,7 @@ strip_split (const int *first, const int *second, unsigned *high, unsigned *low)
 
 template <typename Shape, typename Pixels>
 static __device__ __forceinline__ StripChunk
-strip_sum_rows (const LumaPicture &picture, const StripOperand<Shape> &weights,
+strip_sum_rows (const StripJob &job, const StripOperand<Shape> &weights,
     const Pixels &pixels)
 {
   StripChunk chunk;
@@ -281,7 +291,7 @@ strip_sum_rows (const LumaPicture &picture, const StripOperand<Shape> &weights,
 
 #pragma unroll
     for (int s = 0; s < Shape::steps; s++) {
-      word[s] = pixels.words (picture, i, s);
+      word[s] = pixels.words (job, i, s);
       multiply_bytes (high, weights.word[s][0], word[s].x, word[s].y);
       if (Shape::gaussian)
         multiply_bytes (
@@ -332,16 +342,19 @@ strip_sum_columns (unsigned *sum, const StripOperand<Shape> &weights,
 
 /* What is written */
 
-/* sum - factor * the byte `j`, a constant, of `word`. */
+/* sum + the byte `j`, a constant, of `word` times what `pair` has, signed, in
+ * its low and in its high half. */
 static __device__ __forceinline__ unsigned
-subtract_byte (unsigned sum, unsigned word, int j, unsigned factor)
+add_product (unsigned sum, unsigned word, int j, const unsigned *pair)
 {
-  const unsigned pair = j % 2 ? (0u - factor) << 16 : (0u - factor) & 0xffff;
-
   if (j < 2)
-    asm("dp2a.lo.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(word));
+    asm("dp2a.lo.s32.u32 %0, %1, %2, %0;"
+        : "+r"(sum)
+        : "r"(pair[j % 2]), "r"(word));
   else
-    asm("dp2a.hi.s32.u32 %0, %1, %2, %0;" : "+r"(sum) : "r"(pair), "r"(word));
+    asm("dp2a.hi.s32.u32 %0, %1, %2, %0;"
+        : "+r"(sum)
+        : "r"(pair[j % 2]), "r"(word));
   return sum;
 }
 
@@ -355,25 +368,37 @@ negative_bytes (unsigned a, unsigned b)
   return mask;
 }
 
+/* What a pixel is compared with, from its sum. */
+template <bool Gaussian>
+static __device__ __forceinline__ int
+strip_threshold (const StripJob &job, unsigned sum)
+{
+  return (Gaussian ? img_gauss_second (sum, 8)
+                   : (int)__umulhi (sum - job.bias + job.half, job.magic))
+         - job.rule.offset;
+}
+
 /* The levels of four pixels from their sums. */
 template <bool Gaussian>
 static __device__ __forceinline__ unsigned
 strip_levels (const StripJob &job, unsigned luma, const unsigned *sum)
 {
-  unsigned difference[4], level[4]; /* from what a pixel is compared with */
-  int at[4];                        /* that */
+  unsigned difference[4];
+
+  if (job.rule.truncate) {
+    unsigned level[4];
 
 #pragma unroll
-  for (int j = 0; j < 4; j++) {
-    at[j] = (Gaussian ? img_gauss_second (sum[j], 8)
-                      : (int)__umulhi (sum[j] - job.bias + job.half, job.magic))
-            - job.rule.offset;
-    difference[j] = Gaussian ? subtract_byte ((unsigned)at[j], luma, j, 1)
-                             : subtract_byte (sum[j], luma, j, job.area);
-    level[j] = img_threshold_apply (&job.rule, luma >> 8 * j & 0xff, at[j]);
-  }
-  if (job.rule.truncate)
+    for (int j = 0; j < 4; j++)
+      level[j] = img_threshold_apply (&job.rule, luma >> 8 * j & 0xff,
+          strip_threshold<Gaussian> (job, sum[j]));
     return pack_bytes (level[0], level[1], level[2], level[3]);
+  }
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    difference[j] = add_product (
+        Gaussian ? (unsigned)strip_threshold<true> (job, sum[j]) : sum[j], luma,
+        j, job.minus);
   const unsigned above
       = __byte_perm (negative_bytes (difference[0], difference[1]),
           negative_bytes (difference[2], difference[3]), 0x5410);
@@ -382,25 +407,57 @@ strip_levels (const StripJob &job, unsigned luma, const unsigned *sum)
          | (~above & ((luma & job.keep_below) | job.set_below));
 }
 
-/* Writes the lane's four columns of row `y`. */
-template <typename Group>
-static __device__ __forceinline__ void
-strip_store (const StripJob &job, int x, int y, unsigned level)
-{
-  typename Group::Four group;
+/* The four columns that a lane writes. */
+template <typename Group> struct StripColumns {
+  typedef typename Group::Four Four;
+  unsigned char *column[Group::kPlanes]; /* the first, of row 0 */
+  int x;
+  bool whole;
 
-  if (y >= job.src.height || x >= job.src.width)
-    return;
-  if (Group::kStep == 4)
-    group.load (job.src, y, x / 4);
-  store_four_levels (job.dst, group, y, x / 4, level);
-}
+  __device__ __forceinline__ StripColumns (const StripJob &job, int x)
+      : x (x), whole (job.dst.aligned && x + 4 <= job.src.width)
+  {
+#pragma unroll
+    for (int p = 0; p < Group::kPlanes; p++)
+      column[p] = job.dst.data[p] + x * Group::kStep;
+  }
 
-/* Writes 16 rows from row `y` on. */
-template <typename Shape, typename Group>
+  /* Writes row `y`. */
+  __device__ __forceinline__ void store (
+      const StripJob &job, int y, unsigned level) const
+  {
+    unsigned word[Four::kWords];
+    Four old;
+
+    if (y >= job.src.height)
+      return;
+    if (!whole) {
+      if (x < job.src.width)
+        store_slowly (job, y, level);
+      return;
+    }
+    if constexpr (Group::kStep == 4)
+      old.load (job.src, y, x / 4);
+    pack_four_levels (job.dst, old, level, word);
+#pragma unroll
+    for (int p = 0; p < Group::kPlanes; p++)
+      store_vectors<Four> (column[p] + (ptrdiff_t)y * job.dst_stride[p], word);
+  }
+
+  __device__ __forceinline__ void store_slowly (
+      const StripJob &job, int y, unsigned level) const
+  {
+#pragma unroll 1
+    for (int i = 0; i < 4 && x + i < job.src.width; i++)
+      write_pixel<Group> (job.src, job.dst, x + i, y, level >> 8 * i & 0xff);
+  }
+};
+
+/* Writes 16 rows; the lane's are `y` and y + 8. */
+template <typename Shape, typename Columns>
 static __device__ __forceinline__ void
 strip_write (const StripJob &job, const StripOperand<Shape> &weights,
-    const StripChunk *chunk, int x, int y)
+    const StripChunk *chunk, const Columns &columns, int y)
 {
   unsigned sum[2][4];
 
@@ -416,9 +473,8 @@ strip_write (const StripJob &job, const StripOperand<Shape> &weights,
     const unsigned luma = i == 0 ? chunk[Shape::steps - 1].luma[1]
                                  : chunk[Shape::steps].luma[0];
 
-    strip_store<Group> (job, x + threadIdx.x % 4 * 4,
-        y + 8 * i + threadIdx.x % 32 / 4,
-        strip_levels<Shape::gaussian> (job, luma, own));
+    columns.store (
+        job, y + 8 * i, strip_levels<Shape::gaussian> (job, luma, own));
   }
 }
 
@@ -428,12 +484,15 @@ __launch_bounds__ (STRIP_THREADS, Shape::blocks)
     strip_kernel (const __grid_constant__ StripJob job)
 {
   __shared__ StripFragments<Shape> fragments;
+  const int lane = threadIdx.x % 32;
   const int x = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16;
-  int y = blockIdx.y * job.chunks * 16, from = y - Shape::lead;
-  const int end = min (y + job.chunks * 16, job.src.height);
+  const int top = blockIdx.y * job.chunks * 16;
+  const int end = min (top + job.chunks * 16, job.src.height);
   StripOperand<Shape> along, down;
   StripChunk chunk[Shape::chunks];
-  StripPixels<Group, Shape::steps> pixels;
+  StripPixels<Group, Shape::steps> pixels (
+      job, x - Shape::lead + lane % 4 * 8, top - Shape::lead + lane / 4);
+  const StripColumns<Group> columns (job, x + lane % 4 * 4);
 
   start_next_kernel ();
   strip_make_fragments<Shape> (fragments, job);
@@ -443,20 +502,21 @@ __launch_bounds__ (STRIP_THREADS, Shape::blocks)
     return;
   along.read (fragments.operand[0]);
   down.read (fragments.operand[1]);
-  pixels.x = x - Shape::lead + threadIdx.x % 4 * 8;
-  pixels.load (job.src, from);
+  pixels.load (job);
 #pragma unroll
   for (int i = 1; i < Shape::chunks; i++) {
-    chunk[i] = strip_sum_rows (job.src, along, pixels);
-    pixels.load (job.src, from += 16);
+    chunk[i] = strip_sum_rows (job, along, pixels);
+    pixels.y += 16;
+    pixels.load (job);
   }
-  for (; y < end; y += 16) {
+  for (int y = top; y < end; y += 16) {
 #pragma unroll
     for (int i = 1; i < Shape::chunks; i++)
       chunk[i - 1] = chunk[i];
-    chunk[Shape::chunks - 1] = strip_sum_rows (job.src, along, pixels);
-    pixels.load (job.src, from += 16); /* while the rest is worked on */
-    strip_write<Shape, Group> (job, down, chunk, x, y);
+    chunk[Shape::chunks - 1] = strip_sum_rows (job, along, pixels);
+    pixels.y += 16;
+    pixels.load (job); /* while the rest is worked on */
+    strip_write (job, down, chunk, columns, y + lane / 4);
   }
 }
 
@@ -493,9 +553,14 @@ strip_start (
 
 /* Whether strip_run takes this. */
 static bool
-strip_fits (const ImgView *view, const ImgThresholdParams *params)
+strip_fits (
+    const ImgView *src, const ImgView *dst, const ImgThresholdParams *params)
 {
-  return view->depth == 8 && params->block_size / 2 <= STRIP_MAX_RADIUS;
+  for (int i = 0; i < src->n_planes; i++)
+    if (src->plane[i].stride != (int)src->plane[i].stride
+        || dst->plane[i].stride != (int)dst->plane[i].stride)
+      return false;
+  return src->depth == 8 && params->block_size / 2 <= STRIP_MAX_RADIUS;
 }
 
 template <bool Gaussian>
@@ -529,8 +594,14 @@ strip_run (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
   job.set_below = rule->set_below * 0x01010101u;
   for (int i = 0; i <= kernel->radius; i++)
     job.weight[i] = kernel->weight[i];
+  job.minus[0] = (kernel->gaussian ? ~0u : 0u - job.area) & 0xffff;
+  job.minus[1] = job.minus[0] << 16;
   job.src = luma_picture (src);
   job.dst = luma_target (dst);
+  for (int i = 0; i < job.dst.n_planes; i++) {
+    job.src_stride[i] = (int)job.src.stride[i];
+    job.dst_stride[i] = (int)job.dst.stride[i];
+  }
   job.rule = *rule;
   if (kernel->gaussian)
     strip_start_radius<true> (&job, src, processors, stream);

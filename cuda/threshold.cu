@@ -297,7 +297,7 @@ prepare (void **data, const ImgView *src, const ImgView *dst,
   if (!is_adaptive (p->method))
     return true;
   state->adaptive = adaptive_kernel (p);
-  return strip_fits (src, p)
+  return strip_fits (src, dst, p)
          || make_scratch (state,
              (size_t)src->width * src->height * sizeof (unsigned), error);
 }
