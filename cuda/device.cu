@@ -130,6 +130,13 @@ img_cuda_event_is_past (ImgEvent event)
   return result != cudaErrorNotReady;
 }
 
+extern "C" bool
+img_cuda_event_wait (ImgEvent event, ImgError *error)
+{
+  return img_cuda_check (
+      cudaEventSynchronize (event), "waiting for a copy", error);
+}
+
 extern "C" void
 img_cuda_event_free (ImgEvent event)
 {

@@ -39,10 +39,12 @@ bool img_cuda_event_record (ImgEvent *event, ImgStream stream, ImgError *error);
 
 /* Whether all work before the moment has ended. Never waits. */
 bool img_cuda_event_is_past (ImgEvent event);
+bool img_cuda_event_wait (ImgEvent event, ImgError *error);
 void img_cuda_event_free (ImgEvent event);
 
-/* Whether copies from `data` may still read it when the call that queued them
- * has returned: so it is with page-locked memory only. */
+/* Whether `data` is page-locked, so that copies from it do not wait for the
+ * device. Copies from other memory as a rule do, but need not: both may be read
+ * after the call that queued the copy has returned. */
 bool img_cuda_host_is_locked (const void *data);
 
 /* Device memory of the current context; NULL, with the error, if there is

@@ -95,6 +95,12 @@ img_cuda_event_is_past (ImgEvent event)
   return true;
 }
 
+bool
+img_cuda_event_wait (ImgEvent event, ImgError *error)
+{
+  return fail (error);
+}
+
 void
 img_cuda_event_free (ImgEvent event)
 {

@@ -460,8 +460,9 @@ gst_cuda_filter_get_scratch (ImgView * scratch, const ImgView * view,
 }
 
 /* Queues a copy of `host`, which is `buffer` mapped, to the device. Where the
- * memory is page-locked the GPU reads it later, so the buffer is kept until the
- * next frame comes, rather than wait for the GPU here. */
+ * memory is page-locked the buffer is kept until the next frame comes, rather
+ * than wait for the GPU here; else end_frame () waits, since a driver may read
+ * ordinary memory later too, and who knows how long it lasts. */
 static gboolean
 gst_cuda_filter_upload (GstCudaFilter * self, GstBuffer * buffer,
     const ImgView * host, ImgError * error)
@@ -470,12 +471,12 @@ gst_cuda_filter_upload (GstCudaFilter * self, GstBuffer * buffer,
 
   if (!gst_cuda_filter_end_upload (self, error)
       || !gst_cuda_filter_get_scratch (&self->upload, host, error)
-      || !img_cuda_copy (&self->upload, host, stream, error))
+      || !img_cuda_copy (&self->upload, host, stream, error)
+      || !img_cuda_event_record (&self->uploaded, stream, error))
     return FALSE;
-  if (!img_cuda_host_is_locked (host->plane[0].data))
-    return TRUE;
-  self->uploading = gst_buffer_ref (buffer);
-  return img_cuda_event_record (&self->uploaded, stream, error);
+  if (img_cuda_host_is_locked (host->plane[0].data))
+    self->uploading = gst_buffer_ref (buffer);
+  return TRUE;
 }
 
 static gboolean
@@ -522,11 +523,21 @@ gst_cuda_filter_process_cuda (GstCudaFilter * self, GstBuffer * inbuf,
       || gst_cuda_filter_device_end (self->device, inbuf, FALSE, error);
 }
 
+/* Before the buffers are unmapped. */
+static gboolean
+gst_cuda_filter_end_frame (GstCudaFilter * self, GstBuffer * inbuf,
+    ImgError * error)
+{
+  return gst_cuda_filter_device_owns (self->device, inbuf) || self->uploading
+      || !self->uploaded || img_cuda_event_wait (self->uploaded, error);
+}
+
 static gboolean
 gst_cuda_filter_process_mapped (GstCudaFilter * self,
     const GstVideoFrame * in_frame, const GstVideoFrame * out_frame,
     ImgError * error)
 {
+  ImgError late;
   ImgView src, dst;
   gboolean ok;
 
@@ -547,6 +558,10 @@ gst_cuda_filter_process_mapped (GstCudaFilter * self,
     return img_fail (error, IMG_ERROR_DEVICE, "the CUDA context is unusable");
   ok = gst_cuda_filter_process_cuda (self, in_frame->buffer,
       out_frame->buffer, &src, &dst, error);
+  if (!gst_cuda_filter_end_frame (self, in_frame->buffer, &late) && ok) {
+    *error = late;
+    ok = FALSE;
+  }
   gst_cuda_filter_device_pop (self->device);
   return ok;
 }
