@@ -31,13 +31,20 @@ struct AdaptiveKernel {
   uint32_t weight[IMG_GAUSS_MAX_RADIUS + 1];
 };
 
+/* What every row needs. Lanes read it from shared memory, once: the compiler
+ * would not keep parameters of the kernel in registers. */
+struct StripConstants {
+  int half_row[4], start[4]; /* what sums of rows and of columns start from */
+  unsigned keep_above, set_above; /* of the rule, for four bytes */
+  unsigned keep_below, set_below;
+  unsigned minus[2]; /* minus what a value is multiplied by, in either half */
+};
+
 struct StripJob {
   int radius, chunks;         /* chunks: that a warp writes */
   unsigned area, half, magic; /* box: mean = (sum + half) * magic >> 32 */
   unsigned bias; /* box: value > mean - offset if sum + bias < value * area */
-  unsigned minus[2]; /* minus what a value is multiplied by, in either half */
-  unsigned keep_above, set_above; /* of the rule, for four bytes */
-  unsigned keep_below, set_below;
+  StripConstants constants;
   uint32_t weight[STRIP_MAX_RADIUS + 1];
   int src_stride[3], dst_stride[3]; /* those of src and dst */
   LumaPicture src;
@@ -52,8 +59,14 @@ template <bool Gaussian, int Steps> struct StripShape {
   static constexpr int lead = 16 * Steps - 8;    /* of the window, both ways */
   static constexpr int chunks = 2 * Steps;       /* rows of the window */
   static constexpr int parts = Gaussian ? 2 : 1; /* bytes of a weight */
-  static constexpr int blocks = Steps == 1 ? 4 : 2; /* of a multiprocessor */
 };
+
+/* Blocks of a multiprocessor at once, for which the registers suffice. */
+template <typename Group, typename Shape>
+static constexpr int strip_blocks
+    = Shape::steps > 1                                             ? 2
+      : Shape::gaussian || Group::kBytes > 8 || Group::kPlanes > 1 ? 3
+                                                                   : 4;
 
 /* c += a * b: 16 by 32 and 32 by 8 bytes. */
 static __device__ __forceinline__ void
@@ -104,6 +117,7 @@ strip_column_out (int m)
  * down the columns. Of a Gaussian the high bytes come first. */
 template <typename Shape> struct StripFragments {
   uint4 operand[2][Shape::steps][Shape::parts][32];
+  StripConstants constants;
 };
 
 /* To be called by all threads of a block, which then must synchronise. */
@@ -111,9 +125,12 @@ template <typename Shape>
 static __device__ void
 strip_make_fragments (StripFragments<Shape> &fragments, const StripJob &job)
 {
-  unsigned *to = (unsigned *)&fragments;
+  unsigned *to = (unsigned *)fragments.operand;
 
-  for (int i = threadIdx.x; i < (int)(sizeof (fragments) / 4);
+  if (threadIdx.x == 0)
+    fragments.constants = job.constants;
+
+  for (int i = threadIdx.x; i < (int)(sizeof (fragments.operand) / 4);
        i += STRIP_THREADS) {
     const int word = i % 4, lane = i / 4 % 32;
     const int part = i / 128 % Shape::parts;
@@ -184,6 +201,20 @@ strip_slow_words (const LumaPicture &picture, int x, int row)
   return make_uint2 ((unsigned)words, (unsigned)(words >> 32));
 }
 
+/* Row `row` of a column of global memory, in one instruction. */
+template <typename T>
+static __device__ __forceinline__ T *
+strip_at (T *column, int row, int stride)
+{
+  T *at;
+
+  asm("mad.wide.s32 %0, %1, %2, %3;"
+      : "=l"(at)
+      : "r"(row), "r"(stride), "l"(column));
+  __builtin_assume (__isGlobal (at));
+  return at;
+}
+
 /* What a lane reads of a chunk: two rows, 8 apart, and 8 pixels of every 32
  * columns of the window. */
 template <typename Group, int Steps> struct StripPixels {
@@ -206,7 +237,7 @@ template <typename Group, int Steps> struct StripPixels {
 
   __device__ __forceinline__ int row (const StripJob &job, int i) const
   {
-    return img_clamp (y + 8 * i, 0, job.src.height - 1);
+    return max (min (y + 8 * i, job.src.height - 1), 0);
   }
 
   /* Starts to read the chunk whose first row, of the lane's, is y. */
@@ -217,7 +248,7 @@ template <typename Group, int Steps> struct StripPixels {
 #pragma unroll
       for (int p = 0; p < Group::kPlanes; p++) {
         const unsigned char *from
-            = column[p] + (ptrdiff_t)row (job, i) * job.src_stride[p];
+            = strip_at (column[p], row (job, i), job.src_stride[p]);
 
 #pragma unroll
         for (int s = 0; s < Steps; s++)
@@ -227,13 +258,23 @@ template <typename Group, int Steps> struct StripPixels {
       }
   }
 
-  __device__ __forceinline__ uint2 words (
-      const StripJob &job, int i, int step) const
+  /* The luma of both rows. */
+  __device__ __forceinline__ void get (
+      const StripJob &job, uint2 word[2][Steps]) const
   {
-    if (!fast[step])
-      return strip_slow_words<Group> (job.src, x + 32 * step, row (job, i));
-    return make_uint2 (luma_bytes (job.src, group[i][step], 0),
-        luma_bytes (job.src, group[i][step], 4));
+#pragma unroll
+    for (int s = 0; s < Steps; s++)
+      if (fast[s]) {
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          word[i][s] = make_uint2 (luma_bytes (job.src, group[i][s], 0),
+              luma_bytes (job.src, group[i][s], 4));
+      } else {
+#pragma unroll
+        for (int i = 0; i < 2; i++)
+          word[i][s]
+              = strip_slow_words<Group> (job.src, x + 32 * s, row (job, i));
+      }
   }
 };
 
@@ -278,29 +319,31 @@ strip_split (const int *first, const int *second, unsigned *high, unsigned *low)
 template <typename Shape, typename Pixels>
 static __device__ __forceinline__ StripChunk
 strip_sum_rows (const StripJob &job, const StripOperand<Shape> &weights,
-    const Pixels &pixels)
+    const StripConstants &constants, const Pixels &pixels)
 {
+  uint2 word[2][Shape::steps];
   StripChunk chunk;
   int sum[2][4];
 
+  pixels.get (job, word);
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    /* a Gaussian's sums are rounded as by img_gauss_first */
-    int high[4] = {}, low[4] = { 128, 128, 128, 128 };
-    uint2 word[Shape::steps];
+    int high[4] = {}, low[4];
 
 #pragma unroll
+    for (int j = 0; j < 4; j++)
+      low[j] = constants.half_row[j];
+#pragma unroll
     for (int s = 0; s < Shape::steps; s++) {
-      word[s] = pixels.words (job, i, s);
-      multiply_bytes (high, weights.word[s][0], word[s].x, word[s].y);
+      multiply_bytes (high, weights.word[s][0], word[i][s].x, word[i][s].y);
       if (Shape::gaussian)
         multiply_bytes (
-            low, weights.word[s][Shape::parts - 1], word[s].x, word[s].y);
+            low, weights.word[s][Shape::parts - 1], word[i][s].x, word[i][s].y);
     }
 #pragma unroll
     for (int j = 0; j < 4; j++)
       sum[i][j] = Shape::gaussian ? high[j] * 256 + low[j] : high[j];
-    chunk.luma[i] = strip_own_luma<Shape::steps> (word);
+    chunk.luma[i] = strip_own_luma<Shape::steps> (word[i]);
   }
 #pragma unroll
   for (int tile = 0; tile < 2; tile++)
@@ -310,16 +353,17 @@ strip_sum_rows (const StripJob &job, const StripOperand<Shape> &weights,
 }
 
 /* Sums the window's chunks down the columns: for a tile of eight columns the
- * lane's two columns of row y + lane / 4 and of that + 8. Boxes start at
- * `bias`. */
+ * lane's two columns of row y + lane / 4 and of that + 8. */
 template <typename Shape>
 static __device__ __forceinline__ void
 strip_sum_columns (unsigned *sum, const StripOperand<Shape> &weights,
-    const StripChunk *chunk, int tile, unsigned bias)
+    const StripConstants &constants, const StripChunk *chunk, int tile)
 {
-  const int from = (int)bias;
-  int high[4] = {}, middle[4] = {}, low[4] = { from, from, from, from };
+  int high[4] = {}, middle[4] = {}, low[4];
 
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    low[j] = constants.start[j];
 #pragma unroll
   for (int s = 0; s < Shape::steps; s++) {
     const StripChunk &a = chunk[2 * s], &b = chunk[2 * s + 1];
@@ -368,43 +412,91 @@ negative_bytes (unsigned a, unsigned b)
   return mask;
 }
 
-/* What a pixel is compared with, from its sum. */
-template <bool Gaussian>
-static __device__ __forceinline__ int
-strip_threshold (const StripJob &job, unsigned sum)
-{
-  return (Gaussian ? img_gauss_second (sum, 8)
-                   : (int)__umulhi (sum - job.bias + job.half, job.magic))
-         - job.rule.offset;
-}
-
-/* The levels of four pixels from their sums. */
-template <bool Gaussian>
+/* The levels of four pixels if a rule truncates, from what each is compared
+ * with. */
 static __device__ __forceinline__ unsigned
-strip_levels (const StripJob &job, unsigned luma, const unsigned *sum)
+strip_truncate (const StripJob &job, unsigned luma, const int *at)
 {
-  unsigned difference[4];
+  unsigned level[4];
 
-  if (job.rule.truncate) {
-    unsigned level[4];
-
-#pragma unroll
-    for (int j = 0; j < 4; j++)
-      level[j] = img_threshold_apply (&job.rule, luma >> 8 * j & 0xff,
-          strip_threshold<Gaussian> (job, sum[j]));
-    return pack_bytes (level[0], level[1], level[2], level[3]);
-  }
 #pragma unroll
   for (int j = 0; j < 4; j++)
-    difference[j] = add_product (
-        Gaussian ? (unsigned)strip_threshold<true> (job, sum[j]) : sum[j], luma,
-        j, job.minus);
+    level[j] = img_threshold_apply (&job.rule, luma >> 8 * j & 0xff, at[j]);
+  return pack_bytes (level[0], level[1], level[2], level[3]);
+}
+
+/* The levels of four pixels: above are those whose `difference` is negative. */
+static __device__ __forceinline__ unsigned
+strip_select (
+    const StripConstants &constants, unsigned luma, const unsigned *difference)
+{
   const unsigned above
       = __byte_perm (negative_bytes (difference[0], difference[1]),
           negative_bytes (difference[2], difference[3]), 0x5410);
 
-  return (above & ((luma & job.keep_above) | job.set_above))
-         | (~above & ((luma & job.keep_below) | job.set_below));
+  return (above & ((luma & constants.keep_above) | constants.set_above))
+         | (~above & ((luma & constants.keep_below) | constants.set_below));
+}
+
+/* What four pixels are compared with, from the sums of their boxes plus
+ * bias. */
+static __device__ __forceinline__ void
+strip_box_thresholds (const StripJob &job, const unsigned *sum, int *at)
+{
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    at[j] = (int)__umulhi (sum[j] - job.bias + job.half, job.magic)
+            - job.rule.offset;
+}
+
+/* The same from Gaussian sums plus 2^23, a half: rounded to the nearest, ties
+ * to even, as img_gauss_second does. */
+static __device__ __forceinline__ void
+strip_gauss_thresholds (const StripJob &job, const StripConstants &constants,
+    const unsigned *sum, int *at)
+{
+  /* a tie is an integer now, and down to an even one if one is taken off; of
+   * other sums that does not change the integer part */
+  const unsigned odd = __byte_perm (__byte_perm (sum[0], sum[1], 0x0073),
+                           __byte_perm (sum[2], sum[3], 0x0073), 0x5410)
+                       & 0x01010101;
+
+#pragma unroll
+  for (int j = 0; j < 4; j++)
+    at[j] = (int)(add_product (sum[j], odd, j, constants.minus) >> 24)
+            - job.rule.offset;
+}
+
+/* The levels of four pixels of two rows, from their sums. */
+template <bool Gaussian>
+static __device__ __forceinline__ void
+strip_levels (const StripJob &job, const StripConstants &constants,
+    const unsigned *luma, const unsigned sum[2][4], unsigned *level)
+{
+  int at[2][4];
+  unsigned difference[4];
+
+  if (Gaussian)
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+      strip_gauss_thresholds (job, constants, sum[i], at[i]);
+  if (job.rule.truncate) {
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+      if (!Gaussian)
+        strip_box_thresholds (job, sum[i], at[i]);
+      level[i] = strip_truncate (job, luma[i], at[i]);
+    }
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 2; i++) {
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      difference[j] = add_product (Gaussian ? (unsigned)at[i][j] : sum[i][j],
+          luma[i], j, constants.minus);
+    level[i] = strip_select (constants, luma[i], difference);
+  }
 }
 
 /* The four columns that a lane writes. */
@@ -422,34 +514,36 @@ template <typename Group> struct StripColumns {
       column[p] = job.dst.data[p] + x * Group::kStep;
   }
 
-  /* Writes row `y`. */
+  /* Writes the rows `y` and y + 8. */
   __device__ __forceinline__ void store (
+      const StripJob &job, int y, const unsigned *level) const
+  {
+    if (whole) {
+#pragma unroll
+      for (int i = 0; i < 2; i++)
+        if (y + 8 * i < job.src.height)
+          store_words (job, y + 8 * i, level[i]);
+    } else {
+#pragma unroll 1
+      for (int i = 0; i < 8; i++)
+        if (x + i % 4 < job.src.width && y + i / 4 * 8 < job.src.height)
+          write_pixel<Group> (job.src, job.dst, x + i % 4, y + i / 4 * 8,
+              (i < 4 ? level[0] : level[1]) >> i % 4 * 8 & 0xff);
+    }
+  }
+
+  __device__ __forceinline__ void store_words (
       const StripJob &job, int y, unsigned level) const
   {
     unsigned word[Four::kWords];
     Four old;
 
-    if (y >= job.src.height)
-      return;
-    if (!whole) {
-      if (x < job.src.width)
-        store_slowly (job, y, level);
-      return;
-    }
     if constexpr (Group::kStep == 4)
       old.load (job.src, y, x / 4);
     pack_four_levels (job.dst, old, level, word);
 #pragma unroll
     for (int p = 0; p < Group::kPlanes; p++)
-      store_vectors<Four> (column[p] + (ptrdiff_t)y * job.dst_stride[p], word);
-  }
-
-  __device__ __forceinline__ void store_slowly (
-      const StripJob &job, int y, unsigned level) const
-  {
-#pragma unroll 1
-    for (int i = 0; i < 4 && x + i < job.src.width; i++)
-      write_pixel<Group> (job.src, job.dst, x + i, y, level >> 8 * i & 0xff);
+      store_vectors<Four> (strip_at (column[p], y, job.dst_stride[p]), word);
   }
 };
 
@@ -457,42 +551,35 @@ template <typename Group> struct StripColumns {
 template <typename Shape, typename Columns>
 static __device__ __forceinline__ void
 strip_write (const StripJob &job, const StripOperand<Shape> &weights,
-    const StripChunk *chunk, const Columns &columns, int y)
+    const StripConstants &constants, const StripChunk *chunk,
+    const Columns &columns, int y)
 {
-  unsigned sum[2][4];
+  /* the window starts half a chunk above a chunk that comes out */
+  const unsigned luma[2]
+      = { chunk[Shape::steps - 1].luma[1], chunk[Shape::steps].luma[0] };
+  unsigned tile[2][4], sum[2][4], level[2];
 
 #pragma unroll
-  for (int tile = 0; tile < 2; tile++)
-    strip_sum_columns (
-        sum[tile], weights, chunk, tile, Shape::gaussian ? 0 : job.bias);
+  for (int i = 0; i < 2; i++)
+    strip_sum_columns (tile[i], weights, constants, chunk, i);
 #pragma unroll
-  for (int i = 0; i < 2; i++) {
-    const unsigned own[4] = { sum[0][2 * i], sum[0][2 * i + 1], sum[1][2 * i],
-      sum[1][2 * i + 1] };
-    /* the window starts half a chunk above a chunk that comes out */
-    const unsigned luma = i == 0 ? chunk[Shape::steps - 1].luma[1]
-                                 : chunk[Shape::steps].luma[0];
-
-    columns.store (
-        job, y + 8 * i, strip_levels<Shape::gaussian> (job, luma, own));
-  }
+  for (int i = 0; i < 2; i++)
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+      sum[i][j] = tile[j / 2][2 * i + j % 2];
+  strip_levels<Shape::gaussian> (job, constants, luma, sum, level);
+  columns.store (job, y, level);
 }
 
 template <typename Group, typename Shape>
 __global__ void
-__launch_bounds__ (STRIP_THREADS, Shape::blocks)
+__launch_bounds__ (STRIP_THREADS, strip_blocks<Group, Shape>)
     strip_kernel (const __grid_constant__ StripJob job)
 {
   __shared__ StripFragments<Shape> fragments;
   const int lane = threadIdx.x % 32;
   const int x = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16;
   const int top = blockIdx.y * job.chunks * 16;
-  const int end = min (top + job.chunks * 16, job.src.height);
-  StripOperand<Shape> along, down;
-  StripChunk chunk[Shape::chunks];
-  StripPixels<Group, Shape::steps> pixels (
-      job, x - Shape::lead + lane % 4 * 8, top - Shape::lead + lane / 4);
-  const StripColumns<Group> columns (job, x + lane % 4 * 4);
 
   start_next_kernel ();
   strip_make_fragments<Shape> (fragments, job);
@@ -500,23 +587,34 @@ __launch_bounds__ (STRIP_THREADS, Shape::blocks)
   wait_for_kernel_before ();
   if (x >= job.src.width)
     return;
+
+  StripPixels<Group, Shape::steps> pixels (
+      job, x - Shape::lead + lane % 4 * 8, top - Shape::lead + lane / 4);
+  const StripColumns<Group> columns (job, x + lane % 4 * 4);
+  const StripConstants constants = fragments.constants;
+  StripOperand<Shape> along, down;
+  StripChunk chunk[Shape::chunks];
+  int y = top + lane / 4;
+
   along.read (fragments.operand[0]);
   down.read (fragments.operand[1]);
   pixels.load (job);
 #pragma unroll
   for (int i = 1; i < Shape::chunks; i++) {
-    chunk[i] = strip_sum_rows (job, along, pixels);
+    chunk[i] = strip_sum_rows (job, along, constants, pixels);
     pixels.y += 16;
     pixels.load (job);
   }
-  for (int y = top; y < end; y += 16) {
+#pragma unroll 1
+  for (int n = min (job.chunks, (job.src.height - top + 15) / 16); n > 0; n--) {
 #pragma unroll
     for (int i = 1; i < Shape::chunks; i++)
       chunk[i - 1] = chunk[i];
-    chunk[Shape::chunks - 1] = strip_sum_rows (job, along, pixels);
+    chunk[Shape::chunks - 1] = strip_sum_rows (job, along, constants, pixels);
     pixels.y += 16;
     pixels.load (job); /* while the rest is worked on */
-    strip_write (job, down, chunk, columns, y + lane / 4);
+    strip_write (job, down, constants, chunk, columns, y);
+    y += 16;
   }
 }
 
@@ -540,14 +638,16 @@ strip_start (
   const int across = (src->width + 16 * STRIP_WARPS - 1) / (16 * STRIP_WARPS);
   const int down = (src->height + 15) / 16;
 
-  job->chunks = strip_chunks (across, down, processors * Shape::blocks);
   luma_dispatch (src, [&] (auto group) {
     typedef typename decltype (group)::Eight Group;
 
-    if constexpr (sizeof (typename Group::Component) == 1)
+    if constexpr (sizeof (typename Group::Component) == 1) {
+      job->chunks = strip_chunks (
+          across, down, processors * strip_blocks<Group, Shape>);
       launch (strip_kernel<Group, Shape>,
           dim3 (across, (down + job->chunks - 1) / job->chunks),
           dim3 (STRIP_THREADS), 0, stream, *job);
+    }
   });
 }
 
@@ -576,6 +676,25 @@ strip_start_radius (
     strip_start<StripShape<Gaussian, 3>> (job, src, processors, stream);
 }
 
+static StripConstants
+strip_constants (
+    const ImgThresholdRule *rule, const AdaptiveKernel *kernel, unsigned bias)
+{
+  StripConstants constants = {};
+
+  for (int j = 0; j < 4; j++) {
+    constants.half_row[j] = 128; /* rounded as by img_gauss_first */
+    constants.start[j] = kernel->gaussian ? 1 << 23 : (int)bias;
+  }
+  constants.keep_above = (rule->keep_above & 0xff) * 0x01010101u;
+  constants.set_above = rule->set_above * 0x01010101u;
+  constants.keep_below = (rule->keep_below & 0xff) * 0x01010101u;
+  constants.set_below = rule->set_below * 0x01010101u;
+  constants.minus[0] = (0u - (kernel->gaussian ? 1 : kernel->area)) & 0xffff;
+  constants.minus[1] = constants.minus[0] << 16;
+  return constants;
+}
+
 static bool
 strip_run (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
     const AdaptiveKernel *kernel, int processors, cudaStream_t stream,
@@ -588,14 +707,10 @@ strip_run (const ImgView *src, const ImgView *dst, const ImgThresholdRule *rule,
   job.half = kernel->area / 2;
   job.magic = (unsigned)((1ull << 32) / kernel->area + 1);
   job.bias = job.half - (unsigned)rule->offset * job.area;
-  job.keep_above = (rule->keep_above & 0xff) * 0x01010101u;
-  job.set_above = rule->set_above * 0x01010101u;
-  job.keep_below = (rule->keep_below & 0xff) * 0x01010101u;
-  job.set_below = rule->set_below * 0x01010101u;
+  job.constants = strip_constants (rule, kernel, job.bias);
   for (int i = 0; i <= kernel->radius; i++)
     job.weight[i] = kernel->weight[i];
-  job.minus[0] = (kernel->gaussian ? ~0u : 0u - job.area) & 0xffff;
-  job.minus[1] = job.minus[0] << 16;
+
   job.src = luma_picture (src);
   job.dst = luma_target (dst);
   for (int i = 0; i < job.dst.n_planes; i++) {
