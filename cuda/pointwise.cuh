@@ -7,8 +7,9 @@
  * a plane is in words of its own ("lanes"), which repeat every four bytes:
  * that fits planes of 1, 2 and 4 bytes per pixel, and all others whose
  * channels are treated alike. It has two members:
- *   void begin ()                    once per thread, before any word; what
- *                                    it loads overlaps with the picture
+ *   void begin ()                    by all threads of a block, before any
+ *                                    word; what it loads overlaps with the
+ *                                    picture
  *   unsigned operator() (unsigned)   the new value of a word
  */
 #ifndef IMG_POINTWISE_CUH
@@ -128,34 +129,33 @@ __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
     tile -= job.plane[i++].tiles;
   const PointwisePlane<Functor> &plane = job.plane[i];
   const int row = tile * POINTWISE_TILE_ROWS + threadIdx.y;
-  if (x >= plane.row_bytes)
-    return;
-
   const unsigned char *src = plane.src + row * plane.src_stride + x;
   unsigned char *dst = plane.dst + row * plane.dst_stride + x;
+  const bool whole = x + sizeof (Access) <= plane.row_bytes;
   Functor functor = plane.functor;
   Access value[POINTWISE_ROWS];
 
-  if (x + sizeof (Access) > plane.row_bytes) {
-    functor.begin ();
+  if (whole) {
+#pragma unroll
+    for (int k = 0; k < POINTWISE_ROWS; k++)
+      if (row + k * POINTWISE_THREADS_Y < plane.rows)
+        value[k] = pointwise_load<Access> (
+            src + k * POINTWISE_THREADS_Y * plane.src_stride);
+  }
+  functor.begin ();
+  if (whole) {
+#pragma unroll
+    for (int k = 0; k < POINTWISE_ROWS; k++)
+      if (row + k * POINTWISE_THREADS_Y < plane.rows)
+        pointwise_store (dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
+            value[k], functor);
+  } else if (x < plane.row_bytes) {
     for (int k = 0; k < POINTWISE_ROWS; k++)
       if (row + k * POINTWISE_THREADS_Y < plane.rows)
         pointwise_tail (src + k * POINTWISE_THREADS_Y * plane.src_stride,
             dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
             (int)(plane.row_bytes - x), functor);
-    return;
   }
-#pragma unroll
-  for (int k = 0; k < POINTWISE_ROWS; k++)
-    if (row + k * POINTWISE_THREADS_Y < plane.rows)
-      value[k] = pointwise_load<Access> (
-          src + k * POINTWISE_THREADS_Y * plane.src_stride);
-  functor.begin ();
-#pragma unroll
-  for (int k = 0; k < POINTWISE_ROWS; k++)
-    if (row + k * POINTWISE_THREADS_Y < plane.rows)
-      pointwise_store (
-          dst + k * POINTWISE_THREADS_Y * plane.dst_stride, value[k], functor);
 }
 
 /* Adds plane `i` of both views to a job that starts zeroed. */

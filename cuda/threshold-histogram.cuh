@@ -4,15 +4,15 @@
  * makes the threshold of the sum and zeroes it for the next picture.
  *
  * The kernel behind it, which applies the threshold, starts when the picture
- * has been counted: what came before this kernel has ended by then.
+ * has been counted: what came before this kernel has ended by then. It waits
+ * for the threshold, not for the end of this kernel.
  */
 #ifndef IMG_THRESHOLD_HISTOGRAM_CUH
 #define IMG_THRESHOLD_HISTOGRAM_CUH
 
-#include <limits.h>
-
 #include "luma.cuh"
 #include "threshold-arith.h"
+#include "threshold-levels.cuh"
 
 #define HISTOGRAM_THREADS 1024      /* one block for each multiprocessor */
 #define HISTOGRAM_COUNTERS 8192     /* of a block, in shared memory */
@@ -23,7 +23,7 @@ typedef unsigned long long HistogramKey;
 
 /* In device memory. Between runs all but `level` is zero. */
 struct ThresholdHistogram {
-  int level; /* the computed threshold, in units of the depth */
+  volatile int level; /* the computed threshold, in units of the depth */
   unsigned blocks;
   unsigned count[1]; /* 2^depth of them */
 };
@@ -48,17 +48,16 @@ static __device__ T
 block_max (T key, int threads)
 {
   __shared__ T warp[32];
-  const int lane = threadIdx.x % 32;
 
   for (int i = 16; i > 0; i /= 2)
     key = max (key, __shfl_xor_sync (~0u, key, i));
   __syncthreads ();
-  if (lane == 0)
+  if (threadIdx.x % 32 == 0)
     warp[threadIdx.x / 32] = key;
   __syncthreads ();
-  key = lane < threads / 32 ? warp[lane] : 0;
-  for (int i = 16; i > 0; i /= 2)
-    key = max (key, __shfl_xor_sync (~0u, key, i));
+#pragma unroll 8
+  for (int i = 0; i < threads / 32; i++)
+    key = max (key, warp[i]);
   return key;
 }
 
@@ -89,27 +88,25 @@ static __device__ HistogramSum
 block_scan (HistogramSum value, int threads, HistogramSum *total)
 {
   __shared__ HistogramSum warp[32];
-  const int index = threadIdx.x / 32;
-  HistogramSum sum = warp_scan (value);
+  HistogramSum sum = warp_scan (value), all = {};
 
   if (threadIdx.x % 32 == 31)
-    warp[index] = sum;
+    warp[threadIdx.x / 32] = sum;
   __syncthreads ();
-  if (index == 0) {
-    HistogramSum all = {};
-
-    if (threadIdx.x < threads / 32)
-      all = warp[threadIdx.x];
-    warp[threadIdx.x] = warp_scan (all);
-  }
-  __syncthreads ();
-  *total = warp[31];
   sum.n -= value.n;
   sum.sum -= value.sum;
-  if (index > 0) {
-    sum.n += warp[index - 1].n;
-    sum.sum += warp[index - 1].sum;
+#pragma unroll 8
+  for (int i = 0; i < threads / 32; i++) {
+    const HistogramSum other = warp[i];
+
+    if (i == threadIdx.x / 32) {
+      sum.n += all.n;
+      sum.sum += all.sum;
+    }
+    all.n += other.n;
+    all.sum += other.sum;
   }
+  *total = all;
   return sum;
 }
 
@@ -170,20 +167,22 @@ otsu_level (const unsigned *count, int bins)
     sum.n += count[i];
     sum.sum += (HistogramKey)count[i] * i;
   }
+  if (threadIdx.x == 0)
+    level = INT_MAX;
   sum = block_scan (sum, threads, &total);
   const int own_level = own_variances (count, own, sum, total, &largest);
   const HistogramKey key = (HistogramKey)__double_as_longlong (largest);
   const HistogramKey best = block_max (key, threads);
-  const int first = max (first_best (key, best, own_level, threads), 0);
-  if (bins != 256)
-    return first;
-  /* `largest` is the variance of this thread's only level */
+  if (key == best)
+    atomicMin (&level, best > 0 ? own_level : 0);
+  /* `largest` is the variance of this thread's only level, of 256 */
   const double limit = __longlong_as_double ((long long)best);
-  if (__syncthreads_count (img_otsu_near (largest, limit)) < 2)
-    return first;
-  if (threadIdx.x == 0) /* rare: some 20 µs */
-    level = img_otsu_recurrence (count, total.n, total.sum);
-  __syncthreads ();
+  const int near = __syncthreads_count (img_otsu_near (largest, limit));
+  if (bins == 256 && near > 1) {
+    if (threadIdx.x == 0) /* rare: some 20 µs */
+      level = img_otsu_recurrence (count, total.n, total.sum);
+    __syncthreads ();
+  }
   return level;
 }
 
@@ -280,11 +279,10 @@ template <typename Group> struct SharedCounter {
     }
   }
 
+  /* When all threads of the block have counted. */
   __device__ void flush (unsigned *count)
   {
     const int copies = 1 << log_copies;
-
-    __syncthreads ();
     for (int bin = threadIdx.x; bin < bins; bin += HISTOGRAM_THREADS) {
       unsigned sum = 0;
 
@@ -355,6 +353,39 @@ count_picture (const LumaPicture &picture, int groups, Counter &counter)
   }
 }
 
+/* Counts up to the number of blocks and back to 0; the old value. What the
+ * block has counted is seen before, what others have, after it. */
+static __device__ __forceinline__ unsigned
+count_block (unsigned *blocks)
+{
+  unsigned old;
+
+  asm volatile("atom.inc.acq_rel.gpu.global.u32 %0, [%1], %2;"
+               : "=r"(old)
+               : "l"(blocks), "r"(gridDim.x - 1)
+               : "memory");
+  return old;
+}
+
+/* After what came before has ended: the level is not known. */
+static __device__ __forceinline__ void
+begin_level (ThresholdHistogram *histogram)
+{
+  if (blockIdx.x + threadIdx.x == 0)
+    histogram->level = LEVEL_PENDING;
+}
+
+/* Lets the next kernel start, when all threads of the block have counted. It
+ * sees at least what begin_level has written. */
+static __device__ __forceinline__ void
+end_counting (void)
+{
+  if (blockIdx.x + threadIdx.x == 0)
+    __threadfence ();
+  __syncthreads ();
+  start_next_kernel ();
+}
+
 /* Whether all other blocks have ended their part of the histogram. */
 static __device__ bool
 is_last_block (ThresholdHistogram *histogram)
@@ -362,11 +393,8 @@ is_last_block (ThresholdHistogram *histogram)
   __shared__ bool last;
 
   __syncthreads ();
-  if (threadIdx.x == 0) {
-    __threadfence (); /* of what the block has counted */
-    last = atomicInc (&histogram->blocks, gridDim.x - 1) == gridDim.x - 1;
-    __threadfence (); /* the counts of the others, not what L1 may hold */
-  }
+  if (threadIdx.x == 0)
+    last = count_block (&histogram->blocks) == gridDim.x - 1;
   __syncthreads ();
   return last;
 }
@@ -383,9 +411,10 @@ __launch_bounds__ (HISTOGRAM_THREADS) shared_histogram_kernel (
   for (int i = threadIdx.x; i < HISTOGRAM_COUNTERS; i += HISTOGRAM_THREADS)
     counters[i] = 0;
   wait_for_kernel_before ();
+  begin_level (result.histogram);
   __syncthreads ();
   count_picture<Group> (picture, groups, counter);
-  start_next_kernel ();
+  end_counting ();
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);
@@ -400,8 +429,9 @@ __launch_bounds__ (HISTOGRAM_THREADS)
   GlobalCounter<Group> counter = { result.histogram->count, 0, 0 };
 
   wait_for_kernel_before ();
+  begin_level (result.histogram);
   count_picture<Group> (picture, groups, counter);
-  start_next_kernel ();
+  end_counting ();
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);

@@ -5,25 +5,39 @@
 #ifndef IMG_THRESHOLD_LEVELS_CUH
 #define IMG_THRESHOLD_LEVELS_CUH
 
+#include <limits.h>
+
 #include "luma.cuh"
 #include "threshold-arith.h"
 
-/* A level that a kernel before has left in device memory, and where the host
- * wants to see it. */
+/* A level that the kernel before leaves in device memory, and where the host
+ * wants to see it. It is there before that kernel has ended. */
+#define LEVEL_PENDING INT_MIN
+
 struct ComputedLevel {
-  const int *level; /* NULL: the level is fixed */
+  volatile int *level; /* NULL: the level is fixed */
   volatile int *report;
 
-  /* The level, for every thread of a grid. One reports it early: the kernel
-   * does not end before the host's memory has it. */
+  /* The level, for all threads of a block. All blocks of the kernel before run
+   * or have ended, so that it will come. */
   __device__ __forceinline__ int read () const
   {
-    wait_for_kernel_before ();
-    const int value = *level; /* through L1: thousands of warps want it */
+    __shared__ int shared;
 
-    if (blockIdx.x + blockIdx.y + threadIdx.x + threadIdx.y == 0)
-      *report = value;
-    return value;
+    if (threadIdx.x + threadIdx.y == 0) { /* of thousands of warps few ask */
+      int value;
+
+      do
+        value = *level;
+      while (value == LEVEL_PENDING);
+      shared = value;
+      if (blockIdx.x + blockIdx.y == 0) {
+        *report = value;
+        wait_for_kernel_before (); /* this one does not end before it */
+      }
+    }
+    __syncthreads ();
+    return shared;
   }
 };
 

@@ -127,13 +127,13 @@ __launch_bounds__ (PIXEL_THREADS_X *PIXEL_THREADS_Y)
   start_next_kernel ();
   if (!job.computed.level)
     wait_for_kernel_before ();
-  if (index >= job.groups)
-    return;
 #pragma unroll
   for (int k = 0; k < PIXEL_ROWS; k++)
-    if (y + k * PIXEL_THREADS_Y < job.src.height)
+    if (index < job.groups && y + k * PIXEL_THREADS_Y < job.src.height)
       group[k].load (job.src, y + k * PIXEL_THREADS_Y, index);
   const int at = job.computed.level ? job.computed.read () : job.rule.level;
+  if (index >= job.groups)
+    return;
 #pragma unroll
   for (int k = 0; k < PIXEL_ROWS; k++) {
     unsigned level[Group::kPixels];
