@@ -43,6 +43,7 @@ struct ResizePlane {
   /* KIND_WALK */
   bool apart;                 /* hardly any two outputs take the same row */
   unsigned mask;              /* of a word, without what is below the depth */
+  float scaled_bias;          /* which is exact */
   float start;                /* of a sum across: less what bytes have more */
   int words_begin, words_end; /* rows that may be read in words, to the last */
 

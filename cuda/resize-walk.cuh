@@ -23,14 +23,15 @@ template <typename T, int Channels, int Taps> struct WalkShape {
   static const bool shifts = Channels * sizeof (T) % 4 != 0;
 };
 
-/* One pixel's weights across, and where its inputs are. */
+/* One pixel's weights across, and where its inputs of the next row are. */
 template <int Taps> struct WalkPixel {
   float weight[Taps];
-  unsigned offset; /* of the inputs in a row; of their first word */
-  int bits;        /* of that word that are before them */
+  const unsigned char *p; /* `Whole`: the word of the first byte */
+  int bits;               /* of that word that are before it */
 };
 
-/* A thread's pixels, or its lack: to the right of the plane. */
+/* A thread's pixels. At the edge the last one is there several times, and lanes
+ * to the right of the plane have it too. */
 template <typename T, int Channels, int Taps> struct WalkColumn {
   WalkPixel<Taps> pixel[WalkShape<T, Channels, Taps>::pixels];
   int x, n; /* first pixel, and how many */
@@ -59,37 +60,39 @@ window_value (const unsigned *window, int i)
          - 8388608.0f;
 }
 
-/* Loads a pixel's inputs: `Whole`, in words, else by bytes. */
+/* Loads a pixel's inputs: `Whole`, in words, else by bytes. Not with __ldg:
+ * the compiler would load them where they are used, after the stores. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ void
-load_pixel (
-    const unsigned char *row, const WalkPixel<Taps> &pixel, unsigned *word)
+load_pixel (const WalkPixel<Taps> &pixel, unsigned *word)
 {
   typedef WalkShape<T, Channels, Taps> Shape;
-  const unsigned char *p = row + pixel.offset;
+  const int spare = Shape::words * 32 - Shape::bytes * 8;
 
 #pragma unroll
   for (int i = 0; i < Shape::words; i++) {
     const int left = Shape::bytes - 4 * i;
 
-    word[i] = Whole ? __ldg ((const unsigned *)p + i)
-                    : pointwise_load_bytes (p + 4 * i, left < 4 ? left : 4);
+    word[i] = Whole
+                  ? ((const unsigned *)pixel.p)[i]
+                  : pointwise_load_bytes (pixel.p + 4 * i, left < 4 ? left : 4);
   }
-  if (Whole && Shape::shifts
-      && pixel.bits > Shape::words * 32 - Shape::bytes * 8)
-    word[Shape::words] = __ldg ((const unsigned *)p + Shape::words);
+  if (Whole && Shape::shifts && pixel.bits > spare)
+    word[Shape::words] = ((const unsigned *)pixel.p)[Shape::words];
 }
 
+/* Loads the inputs of a row and goes on to the one `step` behind it. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ WalkWords<T, Channels, Taps>
-load_words (
-    const unsigned char *row, const WalkColumn<T, Channels, Taps> &column)
+load_row (WalkColumn<T, Channels, Taps> *column, ptrdiff_t step)
 {
   WalkWords<T, Channels, Taps> words;
 
 #pragma unroll
-  for (int i = 0; i < WalkShape<T, Channels, Taps>::pixels; i++)
-    load_pixel<T, Channels, Taps, Whole> (row, column.pixel[i], words.word[i]);
+  for (int i = 0; i < WalkShape<T, Channels, Taps>::pixels; i++) {
+    load_pixel<T, Channels, Taps, Whole> (column->pixel[i], words.word[i]);
+    column->pixel[i].p += step;
+  }
   return words;
 }
 
@@ -129,9 +132,10 @@ sum_across (const ResizePlane &plane, const WalkWords<T, Channels, Taps> &words,
         plane, words.word[i], column.pixel[i], sum + i * Channels);
 }
 
+/* Pixel x, from source row `row` on. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ WalkPixel<Taps>
-walk_pixel (const ResizePlane &plane, int x)
+walk_pixel (const ResizePlane &plane, int x, int row)
 {
   const unsigned from = plane.x.first[x] * Channels * sizeof (T);
   const float *weight = plane.x.weight + (size_t)x * Taps;
@@ -140,16 +144,14 @@ walk_pixel (const ResizePlane &plane, int x)
 #pragma unroll
   for (int k = 0; k < Taps; k++)
     pixel.weight[k] = __ldg (weight + k);
-  pixel.offset = Whole ? from & ~3u : from;
+  pixel.p = plane.src + row * plane.src_stride + (Whole ? from & ~3u : from);
   pixel.bits = (int)(from & 3) * 8;
   return pixel;
 }
 
-/* The column of a thread. The last pixel is there several times at the edge,
- * and lanes to the right of the plane have it too. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ WalkColumn<T, Channels, Taps>
-walk_column (const ResizePlane &plane, int thread)
+walk_column (const ResizePlane &plane, int thread, int row)
 {
   const int pixels = WalkShape<T, Channels, Taps>::pixels;
   WalkColumn<T, Channels, Taps> column;
@@ -159,7 +161,7 @@ walk_column (const ResizePlane &plane, int thread)
 #pragma unroll
   for (int i = 0; i < pixels; i++)
     column.pixel[i] = walk_pixel<T, Channels, Taps, Whole> (
-        plane, min (column.x + i, plane.width - 1));
+        plane, min (column.x + i, plane.width - 1), row);
   return column;
 }
 
@@ -185,8 +187,8 @@ finish_parts (const ResizePlane &plane, const float *sum, unsigned *word)
   float value[4] = {};
 
 #pragma unroll
-  for (int i = 0; i < Parts; i++) /* the bias is 0 or exact with the scale */
-    value[i] = fmaf (sum[i], plane.scale, plane.bias * plane.scale);
+  for (int i = 0; i < Parts; i++)
+    value[i] = fmaf (sum[i], plane.scale, plane.scaled_bias);
   if (sizeof (T) == 1) {
     word[0] = Parts > 2 ? pack_pair (value[3], value[2], 0) : 0;
     word[0] = pack_pair (value[1], value[0], word[0]);
@@ -295,15 +297,14 @@ template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ void
 walk (const ResizePlane &plane, int thread, int begin, int end)
 {
-  const WalkColumn<T, Channels, Taps> column
-      = walk_column<T, Channels, Taps, Whole> (plane, thread);
   const int stop = plane.y.first[end - 1] + Taps - 1;
   int row = plane.y.first[begin], last = row + Taps - 1, y = begin;
-  const unsigned char *p = plane.src + row * plane.src_stride;
+  WalkColumn<T, Channels, Taps> column
+      = walk_column<T, Channels, Taps, Whole> (plane, thread, row);
   unsigned char *to = plane.dst + begin * plane.dst_stride
                       + (size_t)column.x * Channels * sizeof (T);
   WalkWords<T, Channels, Taps> next
-      = load_words<T, Channels, Taps, Whole> (p, column);
+      = load_row<T, Channels, Taps, Whole> (&column, plane.src_stride);
   float across[Taps][WalkShape<T, Channels, Taps>::parts];
 
   for (;; row += Taps) {
@@ -311,9 +312,9 @@ walk (const ResizePlane &plane, int thread, int begin, int end)
     for (int j = 0; j < Taps; j++) {
       const WalkWords<T, Channels, Taps> words = next;
 
-      p += plane.src_stride;
-      if (row + j < stop)
-        next = load_words<T, Channels, Taps, Whole> (p, column);
+      /* after the last row, that one again */
+      next = load_row<T, Channels, Taps, Whole> (
+          &column, row + j + 1 < stop ? plane.src_stride : 0);
       sum_across<T, Channels, Taps, Whole> (plane, words, column, across[j]);
       while (last == row + j) {
         walk_output<T, Channels, Taps> (plane, across, j + 1, y, column, to);
@@ -326,29 +327,33 @@ walk (const ResizePlane &plane, int thread, int begin, int end)
   }
 }
 
-/* The same where outputs share no rows. */
+/* The same where hardly any outputs share rows. */
 template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ void
 walk_apart (const ResizePlane &plane, int thread, int begin, int end)
 {
-  const WalkColumn<T, Channels, Taps> column
-      = walk_column<T, Channels, Taps, Whole> (plane, thread);
+  int row = plane.y.first[begin];
+  WalkColumn<T, Channels, Taps> column
+      = walk_column<T, Channels, Taps, Whole> (plane, thread, row);
   unsigned char *to = plane.dst + begin * plane.dst_stride
                       + (size_t)column.x * Channels * sizeof (T);
 
   for (int y = begin; y < end; y++, to += plane.dst_stride) {
-    const unsigned char *p
-        = plane.src + __ldg (plane.y.first + y) * plane.src_stride;
+    const int first = __ldg (plane.y.first + y);
     WalkWords<T, Channels, Taps> words[Taps];
     float across[Taps][WalkShape<T, Channels, Taps>::parts];
 
 #pragma unroll
-    for (int k = 0; k < Taps; k++, p += plane.src_stride)
-      words[k] = load_words<T, Channels, Taps, Whole> (p, column);
+    for (int i = 0; i < WalkShape<T, Channels, Taps>::pixels; i++)
+      column.pixel[i].p += (first - row) * plane.src_stride;
+#pragma unroll
+    for (int k = 0; k < Taps; k++)
+      words[k] = load_row<T, Channels, Taps, Whole> (&column, plane.src_stride);
 #pragma unroll
     for (int k = 0; k < Taps; k++)
       sum_across<T, Channels, Taps, Whole> (plane, words[k], column, across[k]);
     walk_output<T, Channels, Taps> (plane, across, 0, y, column, to);
+    row = first + Taps;
   }
 }
 
@@ -356,7 +361,7 @@ template <typename T, int Channels, int Taps, bool Whole>
 static __device__ __forceinline__ void
 walk_rows (const ResizePlane &plane, int thread, int begin, int end)
 {
-  if (Taps < 8 && plane.apart)
+  if (Taps < 4 && plane.apart)
     walk_apart<T, Channels, Taps, Whole> (plane, thread, begin, end);
   else
     walk<T, Channels, Taps, Whole> (plane, thread, begin, end);

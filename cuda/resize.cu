@@ -307,6 +307,7 @@ set_walk (ResizePlane *plane, int component_bytes)
   if (component_bytes
       == 1) /* weights of a box are 1, and all others sum to 1 */
     plane->start = -(float)WINDOW_OFFSET * (box ? plane->x.taps : 1);
+  plane->scaled_bias = plane->bias * plane->scale;
   plane->words_begin = !all && plane->src_stride < 0;
   plane->words_end = !plane->aligned                  ? 0
                      : !all && plane->src_stride >= 0 ? plane->src_rows - 1
