@@ -96,55 +96,48 @@ struct LumaGroup {
     const int per_word = 4 / sizeof (T);
     const int at = index % per_word * 8 * (int)sizeof (T);
 
+    if (sizeof (T) == 1)
+      return __byte_perm (word[plane][index / 4], 0, 0x4440 + index % 4);
     return (T)(word[plane][index / per_word] >> at);
+  }
+
+  /* The luma of pixel `i` of RGB, a constant, with 16 fractional bits. */
+  __device__ __forceinline__ unsigned luma_sum (
+      const LumaPicture &picture, int i) const
+  {
+    unsigned sum = 1 << 15;
+
+    if constexpr (Planes == 1) {
+      const int at = i * Step;
+      const unsigned pixel = __byte_perm (word[0][at / 4],
+          word[0][(at + Step - 1) / 4], 0x3210 + at % 4 * 0x1111);
+
+      sum = __dp2a_lo (picture.pair[0][0], pixel, sum);
+      sum = __dp2a_hi (picture.pair[0][1], pixel, sum);
+    } else {
+#pragma unroll
+      for (int p = 0; p < Planes; p++) {
+        const unsigned pair = picture.pair[p][i % 2];
+
+        sum = i % 4 < 2 ? __dp2a_lo (pair, word[p][i / 4], sum)
+                        : __dp2a_hi (pair, word[p][i / 4], sum);
+      }
+    }
+    return sum;
   }
 
   /* The luma of the group's pixel `i`, a constant after unrolling. */
   __device__ __forceinline__ unsigned luma (
       const LumaPicture &picture, int i) const
   {
-    if constexpr (Step == 1 && Planes == 1) {
-      if constexpr (sizeof (T) == 1)
-        return component (0, i); /* bytes are not shifted */
-      else
-        return min (component (0, i) >> picture.shift, picture.max);
-    } else {
-      unsigned sum = 1u << 14;
-
-#pragma unroll
-      for (int c = 0; c < (Planes > 1 ? Planes : Step); c++)
-        sum += picture.weight[c]
-               * (Planes > 1 ? component (c, i) : component (0, i * Step + c));
-      return sum >> 15;
-    }
+    if constexpr (Step > 1 || Planes > 1)
+      return luma_sum (picture, i) >> 16;
+    else if constexpr (sizeof (T) == 1)
+      return component (0, i); /* bytes are not shifted */
+    else
+      return min (component (0, i) >> picture.shift, picture.max);
   }
 };
-
-/* The luma of the group's pixel `i`, a constant, with 16 fractional bits. */
-template <typename Group>
-static __device__ __forceinline__ unsigned
-luma_sum (const LumaPicture &picture, const Group &group, int i)
-{
-  unsigned sum = 1 << 15;
-
-  if constexpr (Group::kPlanes == 1) {
-    const int at = i * Group::kStep;
-    const unsigned pixel = __byte_perm (group.word[0][at / 4],
-        group.word[0][(at + 3) / 4], 0x3210 + at % 4 * 0x1111);
-
-    sum = __dp2a_lo (picture.pair[0][0], pixel, sum);
-    sum = __dp2a_hi (picture.pair[0][1], pixel, sum);
-  } else {
-#pragma unroll
-    for (int p = 0; p < Group::kPlanes; p++) {
-      const unsigned pair = picture.pair[p][i % 2];
-
-      sum = i % 4 < 2 ? __dp2a_lo (pair, group.word[p][i / 4], sum)
-                      : __dp2a_hi (pair, group.word[p][i / 4], sum);
-    }
-  }
-  return sum;
-}
 
 /* The luma of the pixels `i`..i + 3 of a group of bytes, in bytes. i is a
  * constant. */
@@ -157,9 +150,9 @@ luma_bytes (const LumaPicture &picture, const Group &group, int i)
     return group.word[0][i / 4];
   } else {
     const unsigned a = __byte_perm (
-        luma_sum (picture, group, i), luma_sum (picture, group, i + 1), 0x0062);
-    const unsigned b = __byte_perm (luma_sum (picture, group, i + 2),
-        luma_sum (picture, group, i + 3), 0x0062);
+        group.luma_sum (picture, i), group.luma_sum (picture, i + 1), 0x0062);
+    const unsigned b = __byte_perm (group.luma_sum (picture, i + 2),
+        group.luma_sum (picture, i + 3), 0x0062);
 
     return __byte_perm (a, b, 0x5410);
   }

@@ -14,16 +14,16 @@
 #include "threshold-arith.h"
 #include "threshold-levels.cuh"
 
-#define HISTOGRAM_THREADS 1024      /* one block for each multiprocessor */
-#define HISTOGRAM_COUNTERS 8192     /* of a block, in shared memory */
-#define HISTOGRAM_BYTE_LOG_COPIES 5 /* log2 of the counters of a bin of 256 */
-#define HISTOGRAM_SHARED_DEPTH 12   /* deeper ones count in device memory */
+#define HISTOGRAM_THREADS 1024    /* one block for each multiprocessor */
+#define HISTOGRAM_COUNTERS 8192   /* of a block, in shared memory */
+#define HISTOGRAM_BYTE_COPIES 32  /* counters of a bin of 256 */
+#define HISTOGRAM_SHARED_DEPTH 12 /* deeper ones count in device memory */
 
 typedef unsigned long long HistogramKey;
 
 /* In device memory. Between runs all but `level` is zero. */
 struct ThresholdHistogram {
-  volatile int level; /* the computed threshold, in units of the depth */
+  int level; /* the computed threshold, in units of the depth */
   unsigned blocks;
   unsigned count[1]; /* 2^depth of them */
 };
@@ -242,7 +242,7 @@ finish_histogram (const HistogramResult &result)
                         : triangle_level (histogram->count, result.bins);
 
   if (threadIdx.x == 0)
-    histogram->level = level;
+    *(volatile int *)&histogram->level = level;
   __syncthreads ();
   for (int i = threadIdx.x; i < result.bins; i += threads)
     histogram->count[i] = 0;
@@ -254,41 +254,45 @@ template <typename Group> struct SharedCounter {
   unsigned *counters;
   int log_copies, bins;
 
-  __device__ __forceinline__ void add_one (unsigned level)
+  __device__ __forceinline__ int copies () const
   {
-    const int log = sizeof (typename Group::Component) == 1
-                        ? HISTOGRAM_BYTE_LOG_COPIES
-                        : log_copies;
-    const unsigned copy = threadIdx.x & ((1u << log) - 1);
+    return sizeof (typename Group::Component) == 1 ? HISTOGRAM_BYTE_COPIES
+                                                   : 1 << log_copies;
+  }
 
-    atomicAdd (&counters[level << log | copy], 1u);
+  /* Of an address in shared memory, which takes one instruction to compute. */
+  static __device__ __forceinline__ void increment (unsigned address)
+  {
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
   }
 
   __device__ __forceinline__ void add (
       const LumaPicture &picture, const Group &group, int n)
   {
+    const unsigned own = (unsigned)__cvta_generic_to_shared (
+        counters + (threadIdx.x & (copies () - 1)));
+
     if (n == Group::kPixels) { /* nearly always: without branches */
 #pragma unroll
       for (int i = 0; i < Group::kPixels; i++)
-        add_one (group.luma (picture, i));
+        increment (own + group.luma (picture, i) * (4 * copies ()));
     } else {
 #pragma unroll
       for (int i = 0; i < Group::kPixels; i++)
         if (i < n)
-          add_one (group.luma (picture, i));
+          increment (own + group.luma (picture, i) * (4 * copies ()));
     }
   }
 
   /* When all threads of the block have counted. */
   __device__ void flush (unsigned *count)
   {
-    const int copies = 1 << log_copies;
     for (int bin = threadIdx.x; bin < bins; bin += HISTOGRAM_THREADS) {
       unsigned sum = 0;
 
 #pragma unroll 8
-      for (int i = 0; i < copies; i++) /* from different banks */
-        sum += counters[bin * copies + ((i + threadIdx.x) & (copies - 1))];
+      for (int i = 0; i < copies (); i++) /* lanes: from different banks */
+        sum += counters[bin * copies () + (i ^ (bin & (copies () - 1)))];
       if (sum > 0)
         atomicAdd (&count[bin], sum);
     }
@@ -367,23 +371,24 @@ count_block (unsigned *blocks)
   return old;
 }
 
-/* After what came before has ended: the level is not known. */
-static __device__ __forceinline__ void
+/* After what came before has ended: the level is not known any more. The
+ * result is for end_counting. */
+static __device__ __forceinline__ int
 begin_level (ThresholdHistogram *histogram)
 {
-  if (blockIdx.x + threadIdx.x == 0)
-    histogram->level = LEVEL_PENDING;
+  return blockIdx.x + threadIdx.x == 0
+             ? atomicExch (&histogram->level, LEVEL_PENDING)
+             : 0;
 }
 
-/* Lets the next kernel start, when all threads of the block have counted. It
- * sees at least what begin_level has written. */
+/* Lets the next kernel start, when all threads of the block have counted. As
+ * `old`, which is a level, has come, memory has what begin_level put there. */
 static __device__ __forceinline__ void
-end_counting (void)
+end_counting (int old)
 {
-  if (blockIdx.x + threadIdx.x == 0)
-    __threadfence ();
   __syncthreads ();
-  start_next_kernel ();
+  if (blockIdx.x > 0 || (threadIdx.x == 0 && old != INT_MAX))
+    start_next_kernel ();
 }
 
 /* Whether all other blocks have ended their part of the histogram. */
@@ -411,10 +416,10 @@ __launch_bounds__ (HISTOGRAM_THREADS) shared_histogram_kernel (
   for (int i = threadIdx.x; i < HISTOGRAM_COUNTERS; i += HISTOGRAM_THREADS)
     counters[i] = 0;
   wait_for_kernel_before ();
-  begin_level (result.histogram);
+  const int old = begin_level (result.histogram);
   __syncthreads ();
   count_picture<Group> (picture, groups, counter);
-  end_counting ();
+  end_counting (old);
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);
@@ -429,9 +434,9 @@ __launch_bounds__ (HISTOGRAM_THREADS)
   GlobalCounter<Group> counter = { result.histogram->count, 0, 0 };
 
   wait_for_kernel_before ();
-  begin_level (result.histogram);
+  const int old = begin_level (result.histogram);
   count_picture<Group> (picture, groups, counter);
-  end_counting ();
+  end_counting (old);
   counter.flush (result.histogram->count);
   if (is_last_block (result.histogram))
     finish_histogram (result);
