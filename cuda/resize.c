@@ -1,9 +1,10 @@
 /*
  * resize.h on the CPU.
  *
- * A row of results is made in tiles that stay in the first cache: the rows
- * that it takes are added up, as floats, and then the columns of that sum.
- * Nearest only picks pixels, and halving needs no weights.
+ * Rows of results are made four at a time, in tiles that stay in the cache: the
+ * rows that each takes are added up, as floats; these sums are interleaved, so
+ * that the columns of all four are added up in one go; and the results are
+ * parted again. Nearest only picks pixels, and halving needs no weights.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #include "rows.h"
 #include "vector.h"
 
-/* Components of a tile, of the sums over rows and of the results. */
-#define TILE 8192
+#define TILE_ROWS 4
+/* Components of a tile's row, of the sums over rows and of the results. */
+#define TILE 1024
 /* Multiplications that are worth waking another thread. */
 #define PIECE_WORK (1 << 18)
 
@@ -28,9 +30,15 @@ typedef struct {
 /* Outputs begin..end-1 of a row, counted from the first that is not black. */
 typedef struct {
   int begin, end;
-  float sums[TILE]; /* over the rows */
-  float results[TILE];
+  float rows[TILE_ROWS][TILE]; /* sums over rows */
+  float sums[TILE_ROWS * TILE]; /* the same interleaved */
+  float results[TILE_ROWS * TILE];
+  uint16_t levels[TILE_ROWS * TILE]; /* the results as components */
+  uint16_t spare[TILE]; /* for the results of rows that are none */
 } Tile;
+
+/* The same component of four rows. */
+typedef float Four __attribute__ ((vector_size (16), aligned (4)));
 
 /* sums over rows */
 
@@ -83,24 +91,33 @@ sum_rows (const Job *job, int y, int x, int count, float *sums)
   }
 }
 
+static IMG_VECTOR void
+interleave (const float rows[TILE_ROWS][TILE], int n, float *restrict to)
+{
+  for (int x = 0; x < n; x++)
+    for (int i = 0; i < TILE_ROWS; i++)
+      to[x * TILE_ROWS + i] = rows[i][x];
+}
+
 /* sums over columns */
 
 /* With constant `taps` and `channels` the loops over them are unrolled. Input
- * `origin` of the row stands at sums[0]. */
+ * `origin` of the rows stands at sums[0]. */
 static inline __attribute__ ((always_inline)) void
 columns_loop (const ImgResizeAxis *axis, int begin, int end, int origin,
-    const float *sums, int taps, int channels, float *to)
+    const float *restrict sums, int taps, int channels, float *restrict to)
 {
-  for (int x = begin; x < end; x++, to += channels) {
-    const float *from = sums + (axis->first[x] - origin) * channels;
+  for (int x = begin; x < end; x++) {
+    const Four *from = (const Four *) sums
+        + (axis->first[x] - origin) * channels;
     const float *weight = axis->weight + (size_t) x * taps;
-    float sum[IMG_MAX_CHANNELS] = { 0 };
+    Four sum[IMG_MAX_CHANNELS] = { 0 };
 
     for (int k = 0; k < taps; k++)
       for (int c = 0; c < channels; c++)
         sum[c] += weight[k] * from[k * channels + c];
     for (int c = 0; c < channels; c++)
-      to[c] = sum[c];
+      ((Four *) to)[(x - begin) * channels + c] = sum[c];
   }
 }
 
@@ -130,23 +147,50 @@ DEFINE_COLUMNS (4)
 
 static const ColumnsFunc columns[] = { columns1, columns2, columns3, columns4 };
 
-static IMG_VECTOR void
-finish8 (const float *sum, int n, float bias, float scale, int max,
-    uint8_t *to)
+/* img_resize_round without branches. Adding 2^23 leaves no bits for a fraction.
+ */
+static inline int
+round_level (float sum, float bias, float scale, float max)
 {
-#pragma GCC ivdep
-  for (int x = 0; x < n; x++)
-    to[x] = (uint8_t) img_resize_round (sum[x], bias, scale, max);
+  float value = (sum + bias) * scale;
+
+  value = value > 0 ? value : 0;
+  value = value < max ? value : max;
+  return (int) (value + 0x1p23f - 0x1p23f);
 }
 
 static IMG_VECTOR void
-finish16 (const float *sum, int n, float bias, float scale, int max, int shift,
-    uint16_t *to)
+finish8 (const float *restrict sum, int n, float bias, float scale, int max,
+    uint8_t *restrict to)
 {
-#pragma GCC ivdep
   for (int x = 0; x < n; x++)
-    to[x] = (uint16_t) (img_resize_round (sum[x], bias, scale, max) << shift);
+    to[x] = (uint8_t) round_level (sum[x], bias, scale, (float) max);
 }
+
+static IMG_VECTOR void
+finish16 (const float *restrict sum, int n, float bias, float scale, int max,
+    int shift, uint16_t *restrict to)
+{
+  for (int x = 0; x < n; x++)
+    to[x] = (uint16_t) (round_level (sum[x], bias, scale, (float) max)
+        << shift);
+}
+
+#define DEFINE_PART(name, Component) \
+  static IMG_VECTOR void \
+  name (const Component *restrict from, int n, Component *restrict a, \
+      Component *restrict b, Component *restrict c, Component *restrict d) \
+  { \
+    for (int x = 0; x < n; x++) { \
+      a[x] = from[4 * x]; \
+      b[x] = from[4 * x + 1]; \
+      c[x] = from[4 * x + 2]; \
+      d[x] = from[4 * x + 3]; \
+    } \
+  }
+
+DEFINE_PART (part8, uint8_t)
+DEFINE_PART (part16, uint16_t)
 
 /* tiles */
 
@@ -164,52 +208,93 @@ tile_end (const Job *job, int begin)
   return end;
 }
 
-/* A single output that takes more inputs than a tile has. */
+/* A single output that takes more inputs than a tile has, of row `i`. */
 static void
-sum_long_output (const Job *job, int y, Tile *tile)
+sum_long_output (const Job *job, int y, int i, Tile *tile)
 {
   const ImgResizeAxis *axis = &job->plan->x;
   const int channels = job->from->channels, most = TILE / channels;
   const int first = axis->first[tile->begin];
   const float *weight = axis->weight + (size_t) tile->begin * axis->taps;
 
-  memset (tile->results, 0, channels * sizeof (float));
+  for (int c = 0; c < channels; c++)
+    tile->results[c * TILE_ROWS + i] = 0;
   for (int k = 0; k < axis->taps; k += most) {
     const int count = k + most < axis->taps ? most : axis->taps - k;
 
     sum_rows (job, y, first + k, count, tile->sums);
-    for (int i = 0; i < count; i++)
+    for (int j = 0; j < count; j++)
       for (int c = 0; c < channels; c++)
-        tile->results[c] += weight[k + i] * tile->sums[i * channels + c];
+        tile->results[c * TILE_ROWS + i]
+            += weight[k + j] * tile->sums[j * channels + c];
   }
 }
 
-/* The tile's part of output row `y`, counted from the first that is not
- * black, to `row`. */
+/* Makes the tile's part of `n` output rows from `y` on. */
 static void
-make_tile (const Job *job, int y, Tile *tile, void *row)
+make_tile (const Job *job, int y, int n, Tile *tile)
 {
-  const ImgResizePlane *plan = job->plan;
-  const ImgResizeAxis *axis = &plan->x;
+  const ImgResizeAxis *axis = &job->plan->x;
   const int channels = job->from->channels;
   const int first = axis->first[tile->begin];
   const int count = axis->first[tile->end - 1] + axis->taps - first;
-  const int n = (tile->end - tile->begin) * channels;
-  const size_t at = (size_t) (axis->begin + tile->begin) * channels;
 
   if (count * channels > TILE) {
-    sum_long_output (job, y, tile);
-  } else {
-    sum_rows (job, y, first, count, tile->sums);
-    columns[channels - 1] (axis, tile->begin, tile->end, first, tile->sums,
-        tile->results);
+    for (int i = 0; i < n; i++)
+      sum_long_output (job, y + i, i, tile);
+    return;
   }
-  if (job->component_bytes == 1)
-    finish8 (tile->results, n, plan->bias, plan->scale, job->max,
-        (uint8_t *) row + at);
-  else
-    finish16 (tile->results, n, plan->bias, plan->scale, job->max, job->shift,
-        (uint16_t *) row + at);
+  for (int i = 0; i < n; i++)
+    sum_rows (job, y + i, first, count, tile->rows[i]);
+  interleave (tile->rows, count * channels, tile->sums);
+  columns[channels - 1] (axis, tile->begin, tile->end, first, tile->sums,
+      tile->results);
+}
+
+/* Writes the tile's part of `n` rows from row `y` of the plane on. */
+static void
+finish_tile (const Job *job, int y, int n, Tile *tile)
+{
+  const ImgResizePlane *plan = job->plan;
+  const int channels = job->from->channels;
+  const int count = (tile->end - tile->begin) * channels;
+  const size_t at = (size_t) (plan->x.begin + tile->begin) * channels
+      * job->component_bytes;
+  void *to[TILE_ROWS];
+
+  for (int i = 0; i < TILE_ROWS; i++)
+    to[i] = i < n ? (char *) img_row (job->to, y + i) + at
+        : (char *) tile->spare;
+  if (job->component_bytes == 1) {
+    finish8 (tile->results, count * TILE_ROWS, plan->bias, plan->scale,
+        job->max, (uint8_t *) tile->levels);
+    part8 ((uint8_t *) tile->levels, count, to[0], to[1], to[2], to[3]);
+  } else {
+    finish16 (tile->results, count * TILE_ROWS, plan->bias, plan->scale,
+        job->max, job->shift, tile->levels);
+    part16 (tile->levels, count, to[0], to[1], to[2], to[3]);
+  }
+}
+
+/* Output rows first..last-1, in tiles beside each other. */
+static void
+make_tiles (const Job *job, int first, int last)
+{
+  const ImgResizeAxis *x = &job->plan->x;
+  Tile tile;
+
+  /* what rows that are none have is computed with too */
+  memset (tile.rows, 0, sizeof (tile.rows));
+  memset (tile.results, 0, sizeof (tile.results));
+  for (tile.begin = 0; tile.begin < x->end - x->begin; tile.begin = tile.end) {
+    tile.end = tile_end (job, tile.begin);
+    for (int y = first; y < last; y += TILE_ROWS) {
+      const int n = last - y < TILE_ROWS ? last - y : TILE_ROWS;
+
+      make_tile (job, y - job->plan->y.begin, n, &tile);
+      finish_tile (job, y, n, &tile);
+    }
+  }
 }
 
 /* halving */
@@ -343,7 +428,6 @@ make_rows (int begin, int end, void *data)
   const ImgResizeAxis *x = &job->plan->x, *y = &job->plan->y;
   const int first = begin > y->begin ? begin : y->begin;
   const int last = end < y->end ? end : y->end;
-  Tile tile;
 
   fill_borders (job, begin, end);
   if ((x->taps == 1 && y->taps == 1) || job->plan->halves) {
@@ -352,11 +436,7 @@ make_rows (int begin, int end, void *data)
           img_row (job->to, i));
     return;
   }
-  for (tile.begin = 0; tile.begin < x->end - x->begin; tile.begin = tile.end) {
-    tile.end = tile_end (job, tile.begin);
-    for (int i = first; i < last; i++)
-      make_tile (job, i - y->begin, &tile, img_row (job->to, i));
-  }
+  make_tiles (job, first, last);
 }
 
 static bool
