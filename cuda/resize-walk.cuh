@@ -179,19 +179,21 @@ pack_pair (float a, float b, unsigned high)
   return word;
 }
 
-/* Words of up to four components from their sums, as img_resize_round. */
+/* Words of components from their sums, as img_resize_round. */
 template <typename T, int Parts>
 static __device__ __forceinline__ void
 finish_parts (const ResizePlane &plane, const float *sum, unsigned *word)
 {
-  float value[4] = {};
+  float value[(Parts + 3) / 4 * 4] = {};
 
 #pragma unroll
   for (int i = 0; i < Parts; i++)
     value[i] = fmaf (sum[i], plane.scale, plane.scaled_bias);
   if (sizeof (T) == 1) {
-    word[0] = Parts > 2 ? pack_pair (value[3], value[2], 0) : 0;
-    word[0] = pack_pair (value[1], value[0], word[0]);
+#pragma unroll
+    for (int i = 0; i < Parts; i += 4)
+      word[i / 4] = pack_pair (value[i + 1], value[i],
+          Parts - i > 2 ? pack_pair (value[i + 3], value[i + 2], 0) : 0);
   } else {
 #pragma unroll
     for (int i = 0; i < Parts; i++) {
