@@ -38,7 +38,8 @@ typedef struct {
 } Tile;
 
 /* The same component of four rows. */
-typedef float Four __attribute__ ((vector_size (16), aligned (4)));
+typedef float Four
+    __attribute__ ((vector_size (16), aligned (4), may_alias));
 
 /* sums over rows */
 
