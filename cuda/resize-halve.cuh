@@ -159,7 +159,7 @@ halve_column (const ResizePlane &plane, int y)
   }
 }
 
-/* `Channels`: the most of a plane. */
+/* Of a plane with `Channels`; if 2, of several, some of which may have 1. */
 template <typename T, int Channels>
 __global__ void
 __launch_bounds__ (HALVE_THREADS_X *HALVE_THREADS_Y)
@@ -168,7 +168,7 @@ __launch_bounds__ (HALVE_THREADS_X *HALVE_THREADS_Y)
   int tile;
 
   kernel_begin ();
-  const ResizePlane &plane = plane_of_block (job, &tile);
+  const ResizePlane &plane = plane_of_block<Channels == 2> (job, &tile);
   const int y = tile * HALVE_TILE_ROWS + threadIdx.y;
 
   if (Channels == 2 && plane.channels == 1)

@@ -56,13 +56,16 @@ struct ResizeJob {
   ResizePlane plane[IMG_MAX_PLANES];
 };
 
-/* The plane of this block, and `block` counted from its first. */
+/* The plane of this block, and `block` counted from its first. `Several`:
+ * whether the job may have more than one; else all of it is constants. */
+template <bool Several>
 static __device__ __forceinline__ const ResizePlane &
 plane_of_block (const ResizeJob &job, int *block)
 {
   int i = 0;
 
-  for (*block = blockIdx.y; *block >= job.plane[i].blocks;)
+  *block = blockIdx.y;
+  while (Several && *block >= job.plane[i].blocks)
     *block -= job.plane[i++].blocks;
   return job.plane[i];
 }

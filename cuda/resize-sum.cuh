@@ -211,7 +211,7 @@ __global__ void __launch_bounds__ (32 * WARPS)
   int block;
 
   kernel_begin ();
-  const ResizePlane &plane = plane_of_block (job, &block);
+  const ResizePlane &plane = plane_of_block<true> (job, &block);
   const int y = block * WARPS + threadIdx.y, piece = blockIdx.x;
 
   if (piece < plane.pieces && y < plane.height)
@@ -245,7 +245,7 @@ __global__ void __launch_bounds__ (32 * WARPS)
   int block;
 
   kernel_begin ();
-  const ResizePlane &plane = plane_of_block (job, &block);
+  const ResizePlane &plane = plane_of_block<true> (job, &block);
   const int y = block * WARPS + threadIdx.y;
   const int end = min (begin + PICK_PIECE, plane.width);
 

@@ -386,7 +386,7 @@ walk_strip (const ResizePlane &plane, int begin, int end)
     walk_rows<T, Channels, Taps, false> (plane, thread, begin, end);
 }
 
-/* `Channels`: the most of a plane. */
+/* Of a plane with `Channels`; if 2, of several, some of which may have 1. */
 template <typename T, int Channels, int Taps>
 __global__ void
 __launch_bounds__ (WALK_THREADS)
@@ -395,7 +395,7 @@ __launch_bounds__ (WALK_THREADS)
   int strip;
 
   kernel_begin ();
-  const ResizePlane &plane = plane_of_block (job, &strip);
+  const ResizePlane &plane = plane_of_block<Channels == 2> (job, &strip);
   const int begin = strip * job.rows;
   const int end = min (begin + job.rows, plane.height);
 

@@ -452,7 +452,7 @@ walk_kernel_of (int taps, int channels)
   return kernel[i][channels - 1];
 }
 
-/* Launches a job of planes of one kind, with up to `channels`. */
+/* Launches a job of planes of one kind. `channels`: of its plane, or 2. */
 template <typename T>
 static void
 launch_job (ResizeKind kind, ResizeJob *job, int taps, int channels,
@@ -479,27 +479,41 @@ launch_job (ResizeKind kind, ResizeJob *job, int taps, int channels,
   }
 }
 
-/* The planes of one kind, in one launch. */
+static bool
+launch_planes (ResizeKind kind, const State *state, ResizeJob *job,
+    int component_bytes, cudaStream_t stream, ImgError *error)
+{
+  const int channels = job->n_planes > 1 ? 2 : job->plane[0].channels;
+
+  if (job->n_planes == 0)
+    return true;
+  if (component_bytes == 1)
+    launch_job<uint8_t> (kind, job, state->taps, channels, stream);
+  else
+    launch_job<uint16_t> (kind, job, state->taps, channels, stream);
+  return img_cuda_launched ("launching resize", error);
+}
+
+/* The planes of one kind: those of one or two channels in one launch. */
 static bool
 run_kind (ResizeKind kind, const State *state, const ImgView *src,
     const ResizePlane *plane, cudaStream_t stream, ImgError *error)
 {
-  int channels = 0;
-  ResizeJob job = {};
+  ResizeJob several = {};
 
   for (int i = 0; i < src->n_planes; i++) {
+    ResizeJob single = { 1, 0, { plane[i] } };
+
     if (plane[i].kind != kind || plane[i].width == 0 || plane[i].height == 0)
       continue;
-    job.plane[job.n_planes++] = plane[i];
-    channels = max (channels, plane[i].channels);
+    if (plane[i].channels <= 2)
+      several.plane[several.n_planes++] = plane[i];
+    else if (!launch_planes (
+                 kind, state, &single, src->component_bytes, stream, error))
+      return false;
   }
-  if (job.n_planes == 0)
-    return true;
-  if (src->component_bytes == 1)
-    launch_job<uint8_t> (kind, &job, state->taps, channels, stream);
-  else
-    launch_job<uint16_t> (kind, &job, state->taps, channels, stream);
-  return img_cuda_launched ("launching resize", error);
+  return launch_planes (
+      kind, state, &several, src->component_bytes, stream, error);
 }
 
 static bool
