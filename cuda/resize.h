@@ -28,7 +28,9 @@
  * that it stays where the luma is: the samples lie where h_cosited and
  * v_cosited of either view say. NEAREST does not shift.
  *
- * Weights are float32, not OpenCV's 1/2048; the rest is rounded once.
+ * Weights are float32, not OpenCV's 1/2048; the rest is rounded once. (The
+ * GPU's sums of 8-bit components are exact to about 1/200: what lies so close
+ * to a half may be 1 off.)
  */
 #ifndef IMG_RESIZE_H
 #define IMG_RESIZE_H
