@@ -19,7 +19,7 @@
 #include "gaussian-plane.cuh"
 
 #define STRIP_MAX_RADIUS 16
-#define STRIP_WARPS 4 /* strips of a block, side by side */
+#define STRIP_WARPS 4 /* of a block, side by side */
 #define STRIP_THREADS (32 * STRIP_WARPS)
 #define STRIP_MAX_CHUNKS 32 /* that a warp writes */
 
@@ -43,9 +43,10 @@ template <int Channels, int Radius> struct StripShape {
   static constexpr int steps_x = (lead + 16 + reach + 15) / 16;
   static constexpr int window = 16 * steps_x;
   static constexpr int steps_y = Radius <= 8 ? 2 : 3;
-  static constexpr int above = Radius <= 8 ? 8 : 16; /* rows read before y */
+  static constexpr int above = Radius <= 8 ? 8 : 16;  /* rows read before y */
+  static constexpr int strips = steps_x <= 5 ? 2 : 1; /* of a warp */
   /* registers for the weights limit the blocks of a multiprocessor */
-  static constexpr int blocks = steps_x <= 3 ? 4 : steps_x <= 5 ? 3 : 2;
+  static constexpr int blocks = steps_x <= 2 ? 4 : steps_x <= 4 ? 3 : 2;
 };
 
 /* Where in its window the products of step `step` have column `k`. */
@@ -132,9 +133,10 @@ template <typename Shape> struct StripPicture {
   /* which rows are read for those from the first on; -1: the constant */
   int row[(STRIP_MAX_CHUNKS + Shape::steps_y - 1) * 16];
   /* where the columns of a window are read in a row that is inside; -1 */
-  __align__ (16) int column[STRIP_WARPS][Shape::window];
+  __align__ (16) int column[STRIP_WARPS][Shape::strips][Shape::window];
   /* a chunk of a window that is not */
-  __align__ (16) unsigned char chunk[STRIP_WARPS][16][Shape::window];
+  __align__ (
+      16) unsigned char chunk[STRIP_WARPS][Shape::strips][16][Shape::window];
 };
 
 /* Fills picture.row for a block whose first row that comes out is `y`. What
@@ -154,27 +156,28 @@ strip_find_rows (StripPicture<Shape> &picture, const StripJob &job, int y)
   }
 }
 
-/* Fills the warp's picture.column for a strip that begins at `x`. */
+/* Fills picture.column for the warp, whose strips begin at `x`. */
 template <int Channels, typename Shape>
 static __device__ __forceinline__ void
 strip_find_columns (StripPicture<Shape> &picture, const StripJob &job, int x)
 {
   const BlurPlane &plane = job.plane;
   const int reach = job.rx * Channels;
+  int *column = picture.column[threadIdx.x / 32][0];
 
-  for (int i = threadIdx.x % 32; i < Shape::window; i += 32) {
-    const int at
-        = min (max (x - Shape::lead + i, -reach), plane.row + reach - 1);
+  for (int i = threadIdx.x % 32; i < Shape::strips * Shape::window; i += 32) {
+    const int from
+        = x - Shape::lead + i / Shape::window * 16 + i % Shape::window;
+    const int at = min (max (from, -reach), plane.row + reach - 1);
     const int pixel
         = at >= 0 ? at / Channels : -((Channels - 1 - at) / Channels);
     const int index = img_border_index (pixel, plane.width, plane.border);
 
-    picture.column[threadIdx.x / 32][i]
-        = index < 0 ? -1 : index * Channels + at - pixel * Channels;
+    column[i] = index < 0 ? -1 : index * Channels + at - pixel * Channels;
   }
 }
 
-/* Copies the chunk at picture.row[first], byte by byte, to picture.chunk. */
+/* Copies the chunks at picture.row[first], byte by byte, to picture.chunk. */
 template <typename Shape>
 static __device__ __forceinline__ void
 strip_gather (StripPicture<Shape> &picture, const StripJob &job, int first)
@@ -183,13 +186,14 @@ strip_gather (StripPicture<Shape> &picture, const StripJob &job, int first)
 
   __syncwarp ();
 #pragma unroll 4
-  for (int i = threadIdx.x % 32; i < 16 * quads; i += 32) {
-    const int row = picture.row[first + i / quads];
-    const int4 at = ((const int4 *)picture.column[warp])[i % quads];
+  for (int i = threadIdx.x % 32; i < Shape::strips * 16 * quads; i += 32) {
+    const int row = picture.row[first + i / quads % 16];
+    const int4 *column = (const int4 *)picture.column[warp][i / (16 * quads)];
+    const int4 at = column[i % quads];
     const unsigned char *from
         = job.plane.src + max (row, 0) * job.plane.src_stride;
-    const auto byte = [&] (int column) -> unsigned {
-      return (row | column) < 0 ? job.plane.constant : from[column];
+    const auto byte = [&] (int x) -> unsigned {
+      return (row | x) < 0 ? job.plane.constant : from[x];
     };
 
     ((unsigned *)picture.chunk[warp])[i] = byte (at.x) | byte (at.y) << 8
@@ -218,26 +222,30 @@ strip_read (unsigned word[Shape::steps_x], const unsigned char *window)
         = *(const unsigned *)(window + (Shape::steps_x - 1) * 16 + lane * 4);
 }
 
-/* Reads the lane's two rows of the chunk at picture.row[first]. */
+/* Reads the lane's two rows of the chunks at picture.row[first]. */
 template <typename Shape>
 static __device__ __forceinline__ void
-strip_load (unsigned word[2][Shape::steps_x], StripPicture<Shape> &picture,
-    const StripJob &job, int x, bool inside, int first)
+strip_load (unsigned word[Shape::strips][2][Shape::steps_x],
+    StripPicture<Shape> &picture, const StripJob &job, int x, bool inside,
+    int first)
 {
   const int row = threadIdx.x % 32 / 4;
 
-  if (inside) {
-    const unsigned char *window = job.plane.src + x - Shape::lead;
-
-#pragma unroll
-    for (int i = 0; i < 2; i++)
-      strip_read<Shape> (word[i],
-          window + picture.row[first + row + 8 * i] * job.plane.src_stride);
-  } else {
+  if (!inside)
     strip_gather (picture, job, first);
 #pragma unroll
-    for (int i = 0; i < 2; i++)
-      strip_read<Shape> (word[i], picture.chunk[threadIdx.x / 32][row + 8 * i]);
+  for (int i = 0; i < 2; i++) {
+    const unsigned char *window
+        = job.plane.src + x - Shape::lead
+          + picture.row[first + row + 8 * i] * job.plane.src_stride;
+
+#pragma unroll
+    for (int strip = 0; strip < Shape::strips; strip++)
+      if (inside)
+        strip_read<Shape> (word[strip][i], window + 16 * strip);
+      else
+        strip_read<Shape> (word[strip][i],
+            picture.chunk[threadIdx.x / 32][strip][row + 8 * i]);
   }
 }
 
@@ -335,19 +343,20 @@ strip_store (const StripJob &job, int x, int y, unsigned value, bool whole)
   }
 }
 
-/* Walks down from row `y`; `x` is where the strip begins. `inside`: so is all
+/* Walks down from row `y`; `x` is where the strips begin. `inside`: so is all
  * that is read, in aligned words. */
 template <typename Shape>
 static __device__ __forceinline__ void
 strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
     StripPicture<Shape> &picture, int x, int y, bool inside)
 {
-  const int lane = threadIdx.x % 32;
+  const int strips = Shape::strips, last = Shape::steps_y - 1;
   const int end = min (y + 16 * job.chunks, job.plane.height);
+  const int lane_x = threadIdx.x % 4 * 4, lane_y = threadIdx.x % 32 / 4;
   StripOperand weights_x[Shape::steps_x], weights_y[Shape::steps_y];
-  StripChunk chunk[Shape::steps_y] = {};
-  unsigned word[2][Shape::steps_x];
-  int to = y - 16 * (Shape::steps_y - 1); /* the rows that would come out */
+  StripChunk chunk[strips][Shape::steps_y] = {};
+  unsigned word[strips][2][Shape::steps_x];
+  int to = y - 16 * last; /* the rows that would come out */
 
 #pragma unroll
   for (int i = 0; i < Shape::steps_x; i++)
@@ -358,20 +367,30 @@ strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
   strip_load<Shape> (word, picture, job, x, inside, 0);
 #pragma unroll 1
   for (int next = 16; to < end; next += 16, to += 16) {
+    uint2 value[strips];
+
 #pragma unroll
-    for (int i = 1; i < Shape::steps_y; i++)
-      chunk[i - 1] = chunk[i];
-    chunk[Shape::steps_y - 1] = strip_blur_rows<Shape> (weights_x, word);
+    for (int strip = 0; strip < strips; strip++) {
+#pragma unroll
+      for (int i = 0; i < last; i++)
+        chunk[strip][i] = chunk[strip][i + 1];
+      chunk[strip][last] = strip_blur_rows<Shape> (weights_x, word[strip]);
+    }
     if (to + 16 < end) /* while the rest is worked on */
       strip_load<Shape> (word, picture, job, x, inside, next);
     if (to < y)
       continue;
-    const uint2 value = strip_blur_columns<Shape> (weights_y, chunk);
-
+#pragma unroll
+    for (int strip = 0; strip < strips; strip++)
+      value[strip] = strip_blur_columns<Shape> (weights_y, chunk[strip]);
     const bool whole = inside && to + 16 <= job.plane.height;
+#pragma unroll
+    for (int strip = 0; strip < strips; strip++) {
+      const int at = x + 16 * strip + lane_x;
 
-    strip_store (job, x + lane % 4 * 4, to + lane / 4, value.x, whole);
-    strip_store (job, x + lane % 4 * 4, to + lane / 4 + 8, value.y, whole);
+      strip_store (job, at, to + lane_y, value[strip].x, whole);
+      strip_store (job, at, to + lane_y + 8, value[strip].y, whole);
+    }
   }
 }
 
@@ -383,13 +402,16 @@ __launch_bounds__ (STRIP_THREADS, StripShape<Channels, Radius>::blocks)
   typedef StripShape<Channels, Radius> Shape;
   __shared__ StripFragments<Shape> fragments;
   __shared__ StripPicture<Shape> picture;
-  const int x = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16;
+  const int x
+      = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16 * Shape::strips;
   const int y = blockIdx.y * job.chunks * 16;
   const bool rows_inside
       = job.plane.border != IMG_BORDER_CONSTANT
         || (y >= job.ry && y + job.chunks * 16 + job.ry <= job.plane.height);
-  const bool inside = job.aligned && rows_inside && x >= Shape::lead
-                      && x - Shape::lead + Shape::window <= job.plane.row;
+  const bool inside
+      = job.aligned && rows_inside && x >= Shape::lead
+        && x - Shape::lead + 16 * (Shape::strips - 1) + Shape::window
+               <= job.plane.row;
 
   start_next_kernel ();
   strip_make_fragments<Channels> (fragments, job);
@@ -429,8 +451,8 @@ strip_start (
     StripJob *job, int processors, cudaStream_t stream, ImgError *error)
 {
   typedef StripShape<Channels, Radius> Shape;
-  const int across
-      = (job->plane.row + 16 * STRIP_WARPS - 1) / (16 * STRIP_WARPS);
+  const int columns = 16 * Shape::strips * STRIP_WARPS;
+  const int across = (job->plane.row + columns - 1) / columns;
   const int down = (job->plane.height + 15) / 16;
 
   job->chunks = strip_chunks (
