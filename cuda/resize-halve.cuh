@@ -9,7 +9,7 @@
 
 #define HALVE_THREADS_X 32
 #define HALVE_THREADS_Y 8
-#define HALVE_ROWS 2 /* of a thread, HALVE_THREADS_Y apart */
+#define HALVE_ROWS 1 /* of a thread, HALVE_THREADS_Y apart */
 #define HALVE_TILE_ROWS (HALVE_THREADS_Y * HALVE_ROWS)
 
 /* What a thread takes of a row: 16 bytes or, of three channels, 48. */

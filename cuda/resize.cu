@@ -386,8 +386,8 @@ count_columns (const ResizePlane &plane, int taps, int component_bytes)
 
   switch (plane.kind) {
   case KIND_WALK:
-    return divide_up (
-        plane.width, WALK_THREADS * max ((taps > 4 ? 2 : 4) / pixel, 1));
+    return divide_up (plane.width,
+        walk_threads (plane.channels) * max ((taps > 4 ? 2 : 4) / pixel, 1));
   case KIND_HALVE:
     return divide_up (
         plane.width * pixel, HALVE_THREADS_X * (plane.channels == 3 ? 24 : 8));
@@ -464,8 +464,8 @@ launch_job (ResizeKind kind, ResizeJob *job, int taps, int channels,
   if (kind == KIND_WALK) {
     const dim3 grid = cut_strips (job, taps, sizeof (T));
 
-    launch (walk_kernel_of<T> (taps, channels), grid, WALK_THREADS, 0, stream,
-        *job);
+    launch (walk_kernel_of<T> (taps, channels), grid, walk_threads (channels),
+        0, stream, *job);
   } else if (kind == KIND_HALVE) {
     const dim3 grid = cut_rows (job, HALVE_TILE_ROWS, 0, sizeof (T));
 
