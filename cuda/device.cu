@@ -1,6 +1,8 @@
 /* device.h on the CUDA runtime. */
 #include "device.h"
 
+#include <cuda.h>
+#include <dlfcn.h>
 #include <stdlib.h>
 
 #include "check.h"
@@ -53,6 +55,22 @@ img_cuda_probe (ImgError *error)
       properties.minor);
 }
 
+/* The driver is loaded by then, and stays. */
+extern "C" bool
+img_cuda_context_is_alive (void *context)
+{
+  typedef CUresult (*Ask) (CUcontext, unsigned *);
+  static Ask ask;
+  unsigned version;
+
+  if (!ask) {
+    void *driver = dlopen ("libcuda.so.1", RTLD_NOW);
+
+    ask = driver ? (Ask)dlsym (driver, "cuCtxGetApiVersion") : NULL;
+  }
+  return ask && ask ((CUcontext)context, &version) == CUDA_SUCCESS;
+}
+
 /* The runtime knows no negative strides: then the rows go one by one. */
 static cudaError_t
 copy_plane (const ImgPlane *to, const ImgPlane *from, size_t row_bytes,
@@ -71,8 +89,8 @@ copy_plane (const ImgPlane *to, const ImgPlane *from, size_t row_bytes,
 }
 
 extern "C" bool
-img_cuda_copy (const ImgView *dst, const ImgView *src, ImgStream stream,
-    ImgError *error)
+img_cuda_copy (
+    const ImgView *dst, const ImgView *src, ImgStream stream, ImgError *error)
 {
   for (int i = 0; i < src->n_planes; i++) {
     const ImgPlane *from = &src->plane[i];
@@ -88,8 +106,8 @@ img_cuda_copy (const ImgView *dst, const ImgView *src, ImgStream stream,
 extern "C" bool
 img_cuda_synchronize (ImgStream stream, ImgError *error)
 {
-  return img_cuda_check (cudaStreamSynchronize (stream),
-      "waiting for the GPU", error);
+  return img_cuda_check (
+      cudaStreamSynchronize (stream), "waiting for the GPU", error);
 }
 
 extern "C" bool
@@ -161,8 +179,8 @@ img_cuda_alloc (size_t size, ImgError *error)
 {
   void *data = NULL;
 
-  if (!img_cuda_check (cudaMalloc (&data, size), "allocating device memory",
-          error))
+  if (!img_cuda_check (
+          cudaMalloc (&data, size), "allocating device memory", error))
     return NULL;
   return data;
 }
@@ -183,8 +201,8 @@ img_cuda_host_alloc (size_t size, ImgError *error)
     img_fail (error, IMG_ERROR_NO_MEMORY, "no memory for %zu bytes", size);
     return NULL;
   }
-  if (cudaHostRegister (data, rounded,
-          cudaHostRegisterPortable | cudaHostRegisterMapped)
+  if (cudaHostRegister (
+          data, rounded, cudaHostRegisterPortable | cudaHostRegisterMapped)
       != cudaSuccess)
     cudaGetLastError ();
   return data;

@@ -19,6 +19,10 @@ bool img_cuda_built (void);
  * names the GPU, its compute capability and what to do. */
 bool img_cuda_probe (ImgError *error);
 
+/* Whether `context`, a CUcontext, has not been destroyed. The driver crashes
+ * when it gets a stream of one that has. */
+bool img_cuda_context_is_alive (void *context);
+
 /* Queues a copy of every plane of `src` to `dst` (same layout, any strides),
  * between any of host and device memory. The copy of pageable host memory may
  * block until it has been read. */

@@ -59,6 +59,12 @@ img_cuda_built (void)
 }
 
 bool
+img_cuda_context_is_alive (void *context)
+{
+  return false;
+}
+
+bool
 img_cuda_probe (ImgError *error)
 {
   return fail (error);

@@ -555,7 +555,8 @@ gst_cuda_filter_process_mapped (GstCudaFilter * self,
         gst_cuda_filter_is_interlaced (self, in_frame->buffer), &src, &dst,
         error);
   if (!gst_cuda_filter_device_push (self->device))
-    return img_fail (error, IMG_ERROR_DEVICE, "the CUDA context is unusable");
+    return img_fail (error, IMG_ERROR_DEVICE, "the CUDA context is gone: "
+        "another part of this process has destroyed it; start anew");
   ok = gst_cuda_filter_process_cuda (self, in_frame->buffer,
       out_frame->buffer, &src, &dst, error);
   if (!gst_cuda_filter_end_frame (self, in_frame->buffer, &late) && ok) {

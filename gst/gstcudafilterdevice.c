@@ -131,9 +131,21 @@ gst_cuda_filter_device_open (GstCudaFilterDevice * device, gint device_id,
   return ok;
 }
 
+/* False if another part of the process has destroyed the context. */
+static gboolean
+gst_cuda_filter_device_is_alive (GstCudaFilterDevice * device)
+{
+  return device->context
+      && img_cuda_context_is_alive (gst_cuda_context_get_handle
+      (device->context));
+}
+
 void
 gst_cuda_filter_device_close (GstCudaFilterDevice * device)
 {
+  /* the driver crashes on the stream of a context that is gone: that leaks */
+  if (device->context && !gst_cuda_filter_device_is_alive (device))
+    device->stream = NULL;
   gst_clear_cuda_stream (&device->stream);
   g_mutex_lock (&device->lock);
   gst_clear_object (&device->context);
@@ -177,7 +189,8 @@ gst_cuda_filter_device_answer_query (GstCudaFilterDevice * device,
 gboolean
 gst_cuda_filter_device_push (GstCudaFilterDevice * device)
 {
-  if (!device->context || !gst_cuda_context_push (device->context))
+  if (!gst_cuda_filter_device_is_alive (device)
+      || !gst_cuda_context_push (device->context))
     return FALSE;
   img_cuda_clear_error ();
   return TRUE;
