@@ -1,13 +1,14 @@
 /*
- * Blurs 8-bit planes with kernels up to a radius of 16 in one pass on tensor
- * cores, without shared memory for the picture. A warp takes a strip of 16
- * columns and walks down the rows in chunks of 16. It blurs a chunk along the
- * rows, as the product of a banded matrix of weights (16 columns that come out
- * by the columns of the window around them) and the picture (these columns by 8
- * rows). Lanes hold the result of that as they must hold the operand of the
- * product that blurs down the columns: weights of 16 rows that come out by the
- * rows of the last chunks. So all stays in registers, and all but the weights
- * is read once (the window's overlap comes from the L1 cache).
+ * Blurs 8-bit planes of one or two channels with kernels up to a radius of 16
+ * in one pass on tensor cores, without shared memory for the picture. A warp
+ * takes a strip of 16 columns and walks down the rows in chunks of 16. It blurs
+ * a chunk along the rows, as the product of a banded matrix of weights (16
+ * columns that come out by the columns of the window around them) and the
+ * picture (these columns by 8 rows). Lanes hold the result of that as they must
+ * hold the operand of the product that blurs down the columns: weights of 16
+ * rows that come out by the rows of the last chunks. So all stays in registers,
+ * and all but the weights is read once (the window's overlap comes from the L1
+ * cache).
  *
  * A column here is a byte: a channel of a pixel. In a window the columns of a
  * product are numbered such that a lane reads bytes that lie side by side, and
@@ -19,9 +20,8 @@
 #include "gaussian-plane.cuh"
 
 #define STRIP_MAX_RADIUS 16
-#define STRIP_WARPS 4 /* of a block, side by side */
+#define STRIP_WARPS 4 /* strips of a block, side by side */
 #define STRIP_THREADS (32 * STRIP_WARPS)
-#define STRIP_MAX_CHUNKS 32 /* that a warp writes */
 
 struct StripWeights {
   float x[STRIP_MAX_RADIUS + 1], y[STRIP_MAX_RADIUS + 1];
@@ -31,7 +31,7 @@ struct StripJob {
   BlurPlane plane;
   StripWeights weights;
   int rx, ry;
-  int chunks;    /* of 16 rows, that a warp writes */
+  int chunks;    /* that a warp writes */
   unsigned keep; /* bits of four columns that are copied */
   bool aligned;  /* to words of eight bytes */
 };
@@ -43,10 +43,9 @@ template <int Channels, int Radius> struct StripShape {
   static constexpr int steps_x = (lead + 16 + reach + 15) / 16;
   static constexpr int window = 16 * steps_x;
   static constexpr int steps_y = Radius <= 8 ? 2 : 3;
-  static constexpr int above = Radius <= 8 ? 8 : 16;  /* rows read before y */
-  static constexpr int strips = steps_x <= 5 ? 2 : 1; /* of a warp */
+  static constexpr int above = Radius <= 8 ? 8 : 16; /* rows read before y */
   /* registers for the weights limit the blocks of a multiprocessor */
-  static constexpr int blocks = steps_x <= 2 ? 4 : steps_x <= 4 ? 3 : 2;
+  static constexpr int blocks = steps_x <= 3 ? 4 : steps_x <= 5 ? 3 : 2;
 };
 
 /* Where in its window the products of step `step` have column `k`. */
@@ -128,124 +127,107 @@ strip_operand (const uint4 fragment[2][32])
 
 /* The picture */
 
-/* What the warps of a block know of their windows. */
-template <typename Shape> struct StripPicture {
-  /* which rows are read for those from the first on; -1: the constant */
-  int row[(STRIP_MAX_CHUNKS + Shape::steps_y - 1) * 16];
-  /* where the columns of a window are read in a row that is inside; -1 */
-  __align__ (16) int column[STRIP_WARPS][Shape::strips][Shape::window];
-  /* a chunk of a window that is not */
-  __align__ (
-      16) unsigned char chunk[STRIP_WARPS][Shape::strips][16][Shape::window];
+/* The row to read for row `y`, or -1: the constant. Rows that no result needs
+ * are any. */
+static __device__ __forceinline__ int
+strip_row (const StripJob &job, int y)
+{
+  y = min (max (y, -job.ry), job.plane.height - 1 + job.ry);
+  return img_border_index (y, job.plane.height, job.plane.border);
+}
+
+/* Reads the lane's columns of windows that lie inside, at aligned words. */
+template <typename Shape> struct StripInside {
+  const unsigned char *column; /* the lane's first, of row 0 */
+
+  __device__ __forceinline__ StripInside (const StripJob &job, int x0)
+      : column (job.plane.src + x0 - Shape::lead + threadIdx.x % 4 * 8)
+  {
+  }
+
+  __device__ __forceinline__ void load (
+      unsigned *word, const StripJob &job, int row) const
+  {
+    const unsigned char *from = column + row * job.plane.src_stride;
+
+#pragma unroll
+    for (int i = 0; i + 1 < Shape::steps_x; i += 2) {
+      const uint2 v = *(const uint2 *)(from + i * 16);
+
+      word[i] = v.x;
+      word[i + 1] = v.y;
+    }
+    if (Shape::steps_x % 2 == 1)
+      word[Shape::steps_x - 1]
+          = *(const unsigned *)(from + (Shape::steps_x - 1) * 16
+                                - threadIdx.x % 4 * 4);
+  }
 };
 
-/* Fills picture.row for a block whose first row that comes out is `y`. What
- * stands for rows that no result needs does not matter. */
-template <typename Shape>
-static __device__ __forceinline__ void
-strip_find_rows (StripPicture<Shape> &picture, const StripJob &job, int y)
-{
-  const int height = job.plane.height;
+/* Reads any window, byte by byte. `map` has where each column of it is read in
+ * a row, or -1. */
+template <typename Shape> struct StripEdge {
+  const int *map;
 
-  for (int i = threadIdx.x; i < (job.chunks + Shape::steps_y - 1) * 16;
-       i += STRIP_THREADS) {
-    const int at
-        = min (max (y - Shape::above + i, -job.ry), height - 1 + job.ry);
+  /* Fills the map of the window around x0 for the warp. */
+  template <int Channels>
+  static __device__ __forceinline__ void make_map (
+      int *map, const StripJob &job, int x0)
+  {
+    const BlurPlane &plane = job.plane;
 
-    picture.row[i] = img_border_index (at, height, job.plane.border);
+    for (int i = threadIdx.x % 32; i < Shape::window; i += 32) {
+      const int reach = job.rx * Channels;
+      const int x
+          = min (max (x0 - Shape::lead + i, -reach), plane.row + reach - 1);
+      const int pixel
+          = x >= 0 ? x / Channels : -((Channels - 1 - x) / Channels);
+      const int index = img_border_index (pixel, plane.width, plane.border);
+
+      map[i] = index < 0 ? -1 : index * Channels + x - pixel * Channels;
+    }
+    __syncwarp ();
   }
-}
 
-/* Fills picture.column for the warp, whose strips begin at `x`. */
-template <int Channels, typename Shape>
-static __device__ __forceinline__ void
-strip_find_columns (StripPicture<Shape> &picture, const StripJob &job, int x)
-{
-  const BlurPlane &plane = job.plane;
-  const int reach = job.rx * Channels;
-  int *column = picture.column[threadIdx.x / 32][0];
-
-  for (int i = threadIdx.x % 32; i < Shape::strips * Shape::window; i += 32) {
-    const int from
-        = x - Shape::lead + i / Shape::window * 16 + i % Shape::window;
-    const int at = min (max (from, -reach), plane.row + reach - 1);
-    const int pixel
-        = at >= 0 ? at / Channels : -((Channels - 1 - at) / Channels);
-    const int index = img_border_index (pixel, plane.width, plane.border);
-
-    column[i] = index < 0 ? -1 : index * Channels + at - pixel * Channels;
-  }
-}
-
-/* Copies the chunks at picture.row[first], byte by byte, to picture.chunk. */
-template <typename Shape>
-static __device__ __forceinline__ void
-strip_gather (StripPicture<Shape> &picture, const StripJob &job, int first)
-{
-  const int quads = Shape::window / 4, warp = threadIdx.x / 32;
-
-  __syncwarp ();
-#pragma unroll 4
-  for (int i = threadIdx.x % 32; i < Shape::strips * 16 * quads; i += 32) {
-    const int row = picture.row[first + i / quads % 16];
-    const int4 *column = (const int4 *)picture.column[warp][i / (16 * quads)];
-    const int4 at = column[i % quads];
-    const unsigned char *from
-        = job.plane.src + max (row, 0) * job.plane.src_stride;
-    const auto byte = [&] (int x) -> unsigned {
-      return (row | x) < 0 ? job.plane.constant : from[x];
-    };
-
-    ((unsigned *)picture.chunk[warp])[i] = byte (at.x) | byte (at.y) << 8
-                                           | byte (at.z) << 16
-                                           | byte (at.w) << 24;
-  }
-  __syncwarp ();
-}
-
-/* Reads the lane's columns of a row of a window, which begins at `window`. */
-template <typename Shape>
-static __device__ __forceinline__ void
-strip_read (unsigned word[Shape::steps_x], const unsigned char *window)
-{
-  const int lane = threadIdx.x % 4;
+  __device__ __forceinline__ void load (
+      unsigned *word, const StripJob &job, int row) const
+  {
+    const unsigned char *from = job.plane.src + row * job.plane.src_stride;
 
 #pragma unroll
-  for (int i = 0; i + 1 < Shape::steps_x; i += 2) {
-    const uint2 v = *(const uint2 *)(window + i * 16 + lane * 8);
+    for (int i = 0; i < Shape::steps_x; i++) {
+      const int4 at
+          = *(const int4 *)(map + strip_column<Shape> (i, threadIdx.x % 4 * 2));
 
-    word[i] = v.x;
-    word[i + 1] = v.y;
+      word[i] = byte (job, from, at.x) | byte (job, from, at.y) << 8
+                | byte (job, from, at.z) << 16 | byte (job, from, at.w) << 24;
+    }
   }
-  if (Shape::steps_x % 2 == 1)
-    word[Shape::steps_x - 1]
-        = *(const unsigned *)(window + (Shape::steps_x - 1) * 16 + lane * 4);
-}
 
-/* Reads the lane's two rows of the chunks at picture.row[first]. */
-template <typename Shape>
+  static __device__ __forceinline__ unsigned byte (
+      const StripJob &job, const unsigned char *row, int at)
+  {
+    return at < 0 ? job.plane.constant : row[at];
+  }
+};
+
+/* Reads the lane's two rows of the chunk whose first row is `y`. */
+template <typename Shape, typename Reader>
 static __device__ __forceinline__ void
-strip_load (unsigned word[Shape::strips][2][Shape::steps_x],
-    StripPicture<Shape> &picture, const StripJob &job, int x, bool inside,
-    int first)
+strip_load (unsigned word[2][Shape::steps_x], const StripJob &job,
+    const Reader &reader, int y)
 {
-  const int row = threadIdx.x % 32 / 4;
-
-  if (!inside)
-    strip_gather (picture, job, first);
 #pragma unroll
   for (int i = 0; i < 2; i++) {
-    const unsigned char *window
-        = job.plane.src + x - Shape::lead
-          + picture.row[first + row + 8 * i] * job.plane.src_stride;
+    const int row = strip_row (job, y + 8 * i + threadIdx.x % 32 / 4);
 
+    if (row >= 0) {
+      reader.load (word[i], job, row);
+    } else {
 #pragma unroll
-    for (int strip = 0; strip < Shape::strips; strip++)
-      if (inside)
-        strip_read<Shape> (word[strip][i], window + 16 * strip);
-      else
-        strip_read<Shape> (word[strip][i],
-            picture.chunk[threadIdx.x / 32][strip][row + 8 * i]);
+      for (int k = 0; k < Shape::steps_x; k++)
+        word[i][k] = job.plane.constant * 0x01010101u;
+    }
   }
 }
 
@@ -323,40 +305,42 @@ strip_blur_columns (const StripOperand weights[Shape::steps_y],
           | (unsigned)round_pair (sum[1][2], sum[1][3]) << 16);
 }
 
-/* Writes four columns of row `y`; `whole`: an aligned word, which is inside. */
+/* Writes four columns of row `y`. */
 static __device__ __forceinline__ void
-strip_store (const StripJob &job, int x, int y, unsigned value, bool whole)
+strip_store (const StripJob &job, int x, int y, unsigned value)
 {
   const BlurPlane &plane = job.plane;
-  const unsigned char *from = plane.src + y * plane.src_stride + x;
-  unsigned char *to = plane.dst + y * plane.dst_stride + x;
   const int left = plane.row - x;
+  unsigned char *to = plane.dst + y * plane.dst_stride + x;
 
-  if (whole) {
-    if (job.keep)
-      value = (value & ~job.keep) | (*(const unsigned *)from & job.keep);
-    *(unsigned *)to = value;
-  } else if (y < plane.height && left > 0) {
-    value
-        = (value & ~job.keep) | (pointwise_load_bytes (from, left) & job.keep);
-    pointwise_store_bytes (to, value, left);
+  if (y >= plane.height || left <= 0)
+    return;
+  const bool whole = job.aligned && left >= 4;
+  if (job.keep) {
+    const unsigned char *from = plane.src + y * plane.src_stride + x;
+    const unsigned old
+        = whole ? *(const unsigned *)from : pointwise_load_bytes (from, left);
+
+    value = (value & ~job.keep) | (old & job.keep);
   }
+  if (whole)
+    *(unsigned *)to = value;
+  else
+    pointwise_store_bytes (to, value, left);
 }
 
-/* Walks down from row `y`; `x` is where the strips begin. `inside`: so is all
- * that is read, in aligned words. */
-template <typename Shape>
+/* Walks down from row `y`; `x` is where the strip begins. */
+template <typename Shape, typename Reader>
 static __device__ __forceinline__ void
 strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
-    StripPicture<Shape> &picture, int x, int y, bool inside)
+    const Reader &reader, int x, int y)
 {
-  const int strips = Shape::strips, last = Shape::steps_y - 1;
+  const int lane = threadIdx.x % 32;
   const int end = min (y + 16 * job.chunks, job.plane.height);
-  const int lane_x = threadIdx.x % 4 * 4, lane_y = threadIdx.x % 32 / 4;
   StripOperand weights_x[Shape::steps_x], weights_y[Shape::steps_y];
-  StripChunk chunk[strips][Shape::steps_y] = {};
-  unsigned word[strips][2][Shape::steps_x];
-  int to = y - 16 * last; /* the rows that would come out */
+  StripChunk chunk[Shape::steps_y];
+  unsigned word[2][Shape::steps_x];
+  int from = y - Shape::above;
 
 #pragma unroll
   for (int i = 0; i < Shape::steps_x; i++)
@@ -364,33 +348,23 @@ strip_walk (const StripJob &job, const StripFragments<Shape> &fragments,
 #pragma unroll
   for (int i = 0; i < Shape::steps_y; i++)
     weights_y[i] = strip_operand (fragments.y[i]);
-  strip_load<Shape> (word, picture, job, x, inside, 0);
-#pragma unroll 1
-  for (int next = 16; to < end; next += 16, to += 16) {
-    uint2 value[strips];
+  strip_load<Shape> (word, job, reader, from);
+#pragma unroll
+  for (int i = 1; i < Shape::steps_y; i++) {
+    chunk[i] = strip_blur_rows<Shape> (weights_x, word);
+    strip_load<Shape> (word, job, reader, from += 16);
+  }
+  for (; y < end; y += 16) {
+#pragma unroll
+    for (int i = 1; i < Shape::steps_y; i++)
+      chunk[i - 1] = chunk[i];
+    chunk[Shape::steps_y - 1] = strip_blur_rows<Shape> (weights_x, word);
+    if (y + 16 < end) /* while the rest is worked on */
+      strip_load<Shape> (word, job, reader, from += 16);
+    const uint2 value = strip_blur_columns<Shape> (weights_y, chunk);
 
-#pragma unroll
-    for (int strip = 0; strip < strips; strip++) {
-#pragma unroll
-      for (int i = 0; i < last; i++)
-        chunk[strip][i] = chunk[strip][i + 1];
-      chunk[strip][last] = strip_blur_rows<Shape> (weights_x, word[strip]);
-    }
-    if (to + 16 < end) /* while the rest is worked on */
-      strip_load<Shape> (word, picture, job, x, inside, next);
-    if (to < y)
-      continue;
-#pragma unroll
-    for (int strip = 0; strip < strips; strip++)
-      value[strip] = strip_blur_columns<Shape> (weights_y, chunk[strip]);
-    const bool whole = inside && to + 16 <= job.plane.height;
-#pragma unroll
-    for (int strip = 0; strip < strips; strip++) {
-      const int at = x + 16 * strip + lane_x;
-
-      strip_store (job, at, to + lane_y, value[strip].x, whole);
-      strip_store (job, at, to + lane_y + 8, value[strip].y, whole);
-    }
+    strip_store (job, x + lane % 4 * 4, y + lane / 4, value.x);
+    strip_store (job, x + lane % 4 * 4, y + lane / 4 + 8, value.y);
   }
 }
 
@@ -401,27 +375,24 @@ __launch_bounds__ (STRIP_THREADS, StripShape<Channels, Radius>::blocks)
 {
   typedef StripShape<Channels, Radius> Shape;
   __shared__ StripFragments<Shape> fragments;
-  __shared__ StripPicture<Shape> picture;
-  const int x
-      = (blockIdx.x * STRIP_WARPS + threadIdx.x / 32) * 16 * Shape::strips;
+  __shared__ __align__ (16) int map[STRIP_WARPS][Shape::window];
+  const int warp = threadIdx.x / 32;
+  const int x = (blockIdx.x * STRIP_WARPS + warp) * 16;
   const int y = blockIdx.y * job.chunks * 16;
-  const bool rows_inside
-      = job.plane.border != IMG_BORDER_CONSTANT
-        || (y >= job.ry && y + job.chunks * 16 + job.ry <= job.plane.height);
-  const bool inside
-      = job.aligned && rows_inside && x >= Shape::lead
-        && x - Shape::lead + 16 * (Shape::strips - 1) + Shape::window
-               <= job.plane.row;
 
   start_next_kernel ();
   strip_make_fragments<Channels> (fragments, job);
-  strip_find_rows (picture, job, y);
-  if (!inside)
-    strip_find_columns<Channels> (picture, job, x);
   __syncthreads ();
   wait_for_kernel_before ();
-  if (x < job.plane.row)
-    strip_walk (job, fragments, picture, x, y, inside);
+  if (x >= job.plane.row)
+    return;
+  if (job.aligned && x >= Shape::lead
+      && x - Shape::lead + Shape::window <= job.plane.row) {
+    strip_walk<Shape> (job, fragments, StripInside<Shape> (job, x), x, y);
+  } else {
+    StripEdge<Shape>::template make_map<Channels> (map[warp], job, x);
+    strip_walk<Shape> (job, fragments, StripEdge<Shape>{ map[warp] }, x, y);
+  }
 }
 
 /* host */
@@ -434,7 +405,7 @@ strip_chunks (int blocks_across, int chunks_down, int at_once, int extra)
 {
   int best = 1, best_time = 0;
 
-  for (int chunks = 2; chunks <= STRIP_MAX_CHUNKS; chunks++) {
+  for (int chunks = 2; chunks <= 32; chunks++) {
     const int blocks = blocks_across * ((chunks_down + chunks - 1) / chunks);
     const int rounds = (blocks + at_once - 1) / at_once;
     const int time = rounds * (chunks + extra);
@@ -451,8 +422,8 @@ strip_start (
     StripJob *job, int processors, cudaStream_t stream, ImgError *error)
 {
   typedef StripShape<Channels, Radius> Shape;
-  const int columns = 16 * Shape::strips * STRIP_WARPS;
-  const int across = (job->plane.row + columns - 1) / columns;
+  const int across
+      = (job->plane.row + 16 * STRIP_WARPS - 1) / (16 * STRIP_WARPS);
   const int down = (job->plane.height + 15) / 16;
 
   job->chunks = strip_chunks (
@@ -470,28 +441,20 @@ strip_run_channels (
 {
   const int radius = job->rx > job->ry ? job->rx : job->ry;
 
-  if (radius <= 4)
-    return strip_start<Channels, 4> (job, processors, stream, error);
   if (radius <= 8)
     return strip_start<Channels, 8> (job, processors, stream, error);
   return strip_start<Channels, STRIP_MAX_RADIUS> (
       job, processors, stream, error);
 }
 
-/* Blurs a plane with kernels of at most STRIP_MAX_RADIUS. */
+/* Blurs a plane of one or two channels with kernels of at most
+ * STRIP_MAX_RADIUS. */
 static bool
 strip_run (StripJob *job, int processors, cudaStream_t stream, ImgError *error)
 {
-  switch (job->plane.channels) {
-  case 1:
-    return strip_run_channels<1> (job, processors, stream, error);
-  case 2:
-    return strip_run_channels<2> (job, processors, stream, error);
-  case 3:
-    return strip_run_channels<3> (job, processors, stream, error);
-  default:
-    return strip_run_channels<4> (job, processors, stream, error);
-  }
+  return job->plane.channels == 1
+             ? strip_run_channels<1> (job, processors, stream, error)
+             : strip_run_channels<2> (job, processors, stream, error);
 }
 
 #endif

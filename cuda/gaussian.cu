@@ -1,13 +1,15 @@
 /*
- * gaussian.h on CUDA. Planes of 8 bits: one pass over device memory on tensor
- * cores, by strips or, with large kernels, by tiles. Everything else: two
- * passes in float32 with a picture of floats between them.
+ * gaussian.h on CUDA. Planes of 8 bits: one pass over device memory; with small
+ * kernels by strips on tensor cores (one or two channels) or by windows in
+ * float32 (three or four), with large ones by tiles on tensor cores. Everything
+ * else: two passes in float32 with a picture of floats between them.
  */
 #include "gaussian.h"
 
 #include "check.h"
 #include "gaussian-strip.cuh"
 #include "gaussian-tile.cuh"
+#include "gaussian-window.cuh"
 
 /* the path for everything else */
 
@@ -88,10 +90,17 @@ plane_is_copied (const ImgPlane *plane)
 }
 
 static bool
-plane_uses_strips (const ImgView *view, int rx, int ry)
+plane_uses_strips (const ImgView *view, const ImgPlane *plane, int rx, int ry)
 {
-  return view->component_bytes == 1 && rx <= STRIP_MAX_RADIUS
-         && ry <= STRIP_MAX_RADIUS;
+  return view->component_bytes == 1 && plane->channels <= 2
+         && rx <= STRIP_MAX_RADIUS && ry <= STRIP_MAX_RADIUS;
+}
+
+static bool
+plane_uses_window (const ImgView *view, const ImgPlane *plane, int rx, int ry)
+{
+  return view->component_bytes == 1 && plane->channels > 2
+         && rx <= WINDOW_MAX_RADIUS && ry <= WINDOW_MAX_RADIUS;
 }
 
 static bool
@@ -159,7 +168,8 @@ reserve_sums (State *state, const ImgView *view,
             params, view->depth, plane->x_sub, plane->y_sub, &x, &y, error))
       return false;
     if (!plane_is_copied (plane) && size > n
-        && !plane_uses_strips (view, x.radius, y.radius)
+        && !plane_uses_strips (view, plane, x.radius, y.radius)
+        && !plane_uses_window (view, plane, x.radius, y.radius)
         && !plane_uses_tile (state, view, plane, x.radius, y.radius))
       n = size;
   }
@@ -344,8 +354,11 @@ run_plane (const State *state, const ImgView *src, const ImgView *dst, int i,
   if (!img_gaussian_kernels (
           params, src->depth, from->x_sub, from->y_sub, &x, &y, error))
     return false;
-  if (plane_uses_strips (src, x.radius, y.radius))
+  if (plane_uses_strips (src, from, x.radius, y.radius))
     return run_strips (state, plane, x, y, stream, error);
+  if (plane_uses_window (src, from, x.radius, y.radius))
+    return run_window (plane, x, y, kept_bits (plane), plane_is_aligned (plane),
+        stream, error);
   if (plane_uses_tile (state, src, from, x.radius, y.radius))
     return run_tile (state, plane, x, y, stream, error);
   return src->component_bytes == 1 ? run_passes<uint8_t> (
