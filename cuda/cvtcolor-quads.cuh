@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "cvtcolor-arith.h"
+#include "launch.cuh"
 
 #define QUADS_WARPS 4  /* of a block, one above the other */
 #define QUADS_WORDS 96 /* of a warp's pixels with three bytes each */
@@ -506,6 +507,7 @@ static __global__ void __launch_bounds__ (32 * QUADS_WARPS)
   const int pair = (int)(blockIdx.y * QUADS_WARPS + threadIdx.y);
   const int first = (int)blockIdx.x * 32;
 
+  kernel_begin ();
   if constexpr (quads_is_yuv<Src> && Dst == QUADS_GRAY)
     quads_luma_to_gray (job, pair, first);
   else if constexpr (quads_is_yuv<Src> || Src == QUADS_GRAY)

@@ -7,6 +7,7 @@
 #include "check.h"
 #include "cvtcolor-arith.h"
 #include "cvtcolor-quads.cuh"
+#include "launch.cuh"
 
 #define THREADS_X 32
 #define THREADS_Y 8
@@ -138,6 +139,7 @@ __launch_bounds__ (THREADS_X *THREADS_Y)
   const int x = job.first + 2 * (int)(blockIdx.x * THREADS_X + threadIdx.x);
   const int y = 2 * (int)(blockIdx.y * THREADS_Y + threadIdx.y);
 
+  kernel_begin ();
   for (int k = 0; k < 4; k++)
     if (x + (k & 1) < job.width && y + (k >> 1) < job.height)
       convert_pixel (job, x + (k & 1), y + (k >> 1));
@@ -175,7 +177,7 @@ start_general (const ImgCvtcolorPlan *plan, const ImgView *dst, int first,
       = { *plan, first, dst->width, dst->height, last->x_sub, last->y_sub,
           uses (plan, 0, plan->chroma ? 1 : plan->n_dst), uses (plan, 1, 3) };
 
-  general_kernel<<<grid, block, 0, stream>>> (job);
+  launch (general_kernel, grid, block, 0, stream, job);
 }
 
 static QuadsKind
@@ -315,7 +317,7 @@ start_quads (const QuadsJob *job, cudaStream_t stream)
   const dim3 grid ((job->quads + 31) / 32,
       (job->height + 2 * QUADS_WARPS - 1) / (2 * QUADS_WARPS));
 
-  quads_kernel<Src, Dst><<<grid, block, 0, stream>>> (*job);
+  launch (quads_kernel<Src, Dst>, grid, block, 0, stream, *job);
   return true;
 }
 

@@ -20,6 +20,7 @@
 #include "cufft-loader.h"
 #include "fftmag-arith.h"
 #include "luma.cuh"
+#include "ptx.cuh"
 
 #define FORWARD_THREADS_X 64
 #define FORWARD_THREADS_Y 4
@@ -379,24 +380,15 @@ __launch_bounds__ (EXTREMES_THREADS)
   update_extremes (spectrum.statistics, low, high);
 }
 
-static __device__ __forceinline__ float
-square_root (float x)
-{
-  float root;
-
-  asm("sqrt.approx.f32 %0, %1;" : "=f"(root) : "f"(x));
-  return root;
-}
-
 /* |F|² in units of the scale. */
 static __device__ __forceinline__ float
 scaled (float power, ImgFftmagScale scale)
 {
   switch (scale) {
   case IMG_FFTMAG_LOG:
-    return __logf (1.f + square_root (power));
+    return __logf (1.f + ptx_sqrt (power));
   case IMG_FFTMAG_LINEAR:
-    return square_root (power);
+    return ptx_sqrt (power);
   case IMG_FFTMAG_POWER:
     return power;
   default: /* 10 log10 (x) = 10 log10 (2) log2 (x) */

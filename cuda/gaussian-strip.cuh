@@ -18,6 +18,7 @@
 #define IMG_GAUSSIAN_STRIP_CUH
 
 #include "gaussian-plane.cuh"
+#include "ptx.cuh"
 
 #define STRIP_MAX_RADIUS 16
 #define STRIP_WARPS 4 /* strips of a block, side by side */
@@ -265,8 +266,8 @@ strip_blur_rows (const StripOperand weights[Shape::steps_x],
       const unsigned b0 = strip_halves (word[i][k], 0x4140);
       const unsigned b1 = strip_halves (word[i][k], 0x4342);
 
-      multiply_add (sum[i], weights[k].high, b0, b1);
-      multiply_add (sum[i], weights[k].low, b0, b1);
+      ptx_mma_halves (sum[i], weights[k].high, b0, b1);
+      ptx_mma_halves (sum[i], weights[k].low, b0, b1);
     }
 #pragma unroll
   for (int tile = 0; tile < 2; tile++)
@@ -295,9 +296,9 @@ strip_blur_columns (const StripOperand weights[Shape::steps_y],
     for (int tile = 0; tile < 2; tile++) {
       const unsigned *high = chunk[k].high[tile], *low = chunk[k].low[tile];
 
-      multiply_add (sum[tile], weights[k].high, high[0], high[1]);
-      multiply_add (sum[tile], weights[k].low, high[0], high[1]);
-      multiply_add (sum[tile], weights[k].high, low[0], low[1]);
+      ptx_mma_halves (sum[tile], weights[k].high, high[0], high[1]);
+      ptx_mma_halves (sum[tile], weights[k].low, high[0], high[1]);
+      ptx_mma_halves (sum[tile], weights[k].high, low[0], low[1]);
     }
   return make_uint2 (round_pair (sum[0][0], sum[0][1])
                          | (unsigned)round_pair (sum[1][0], sum[1][1]) << 16,

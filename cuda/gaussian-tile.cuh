@@ -8,6 +8,7 @@
 #define IMG_GAUSSIAN_TILE_CUH
 
 #include "gaussian-plane.cuh"
+#include "ptx.cuh"
 
 #define TILE_ROWS 64
 #define TILE_COLS 128
@@ -56,36 +57,6 @@ tile_bytes (const TileShape &s)
 {
   return (size_t)s.steps_y * 32 * 8 * 4 + (size_t)s.x_blocks * 32 * 4 * 4
          + (size_t)s.rows * s.pitch * 2 + 2 * (size_t)TILE_ROWS * s.pitch * 2;
-}
-
-/* Four 8 × 8 blocks of halves; lane i gives the address of row i % 8 of block
- * i / 8. */
-static __device__ __forceinline__ void
-load_blocks (unsigned r[4], const __half *row)
-{
-#if __CUDA_ARCH__ >= 800
-  const unsigned address = (unsigned)__cvta_generic_to_shared (row);
-
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 "
-               "{%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-#endif
-}
-
-static __device__ __forceinline__ void
-load_blocks_transposed (unsigned r[4], const __half *row)
-{
-#if __CUDA_ARCH__ >= 800
-  const unsigned address = (unsigned)__cvta_generic_to_shared (row);
-
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 "
-               "{%0, %1, %2, %3}, [%4];"
-               : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3])
-               : "r"(address)
-               : "memory");
-#endif
 }
 
 /* The weight of the component `distance` columns away. */
@@ -227,11 +198,11 @@ blur_columns (__half *high, __half *low, const __half *picture,
     const unsigned al[4] = { l.x, l.y, l.z, l.w };
     unsigned b[4];
 
-    load_blocks_transposed (b, from);
+    ptx_load_blocks_transposed (b, from);
 #pragma unroll
     for (int n = 0; n < 2; n++) {
-      multiply_add (sum[n], ah, b[2 * n], b[2 * n + 1]);
-      multiply_add (sum[n], al, b[2 * n], b[2 * n + 1]);
+      ptx_mma_halves (sum[n], ah, b[2 * n], b[2 * n + 1]);
+      ptx_mma_halves (sum[n], al, b[2 * n], b[2 * n + 1]);
     }
   }
 #pragma unroll
@@ -260,15 +231,15 @@ blur_rows (unsigned char *bytes, const __half *high, const __half *low,
   for (int step = 0; step < s.steps_x; step++, weights += 2 * 32) {
     unsigned ah[4], al[4];
 
-    load_blocks (ah, high + at + step * 16);
-    load_blocks (al, low + at + step * 16);
+    ptx_load_blocks (ah, high + at + step * 16);
+    ptx_load_blocks (al, low + at + step * 16);
 #pragma unroll
     for (int n = 0; n < 4; n++) {
       const uint4 b = weights[-n * 32];
 
-      multiply_add (sum[n], ah, b.x, b.y);
-      multiply_add (sum[n], ah, b.z, b.w);
-      multiply_add (sum[n], al, b.x, b.y);
+      ptx_mma_halves (sum[n], ah, b.x, b.y);
+      ptx_mma_halves (sum[n], ah, b.z, b.w);
+      ptx_mma_halves (sum[n], al, b.x, b.y);
     }
   }
 #pragma unroll
@@ -333,7 +304,7 @@ __launch_bounds__ (TILE_THREADS)
         const __grid_constant__ TileWeights weights,
         const __grid_constant__ TileShape shape, unsigned keep, bool aligned)
 {
-  extern __shared__ __align__ (16) unsigned char shared[];
+  unsigned char *shared = dynamic_shared<unsigned char> ();
   __shared__ TileWeights w;
   unsigned *row_fragments = (unsigned *)shared;
   unsigned *column_fragments = row_fragments + shape.steps_y * 32 * 8;
@@ -353,6 +324,7 @@ __launch_bounds__ (TILE_THREADS)
   make_column_fragments (column_fragments, w.x, plane.channels, shape);
   const float bias = picture_bias (w.y, shape.ry);
 
+  kernel_begin ();
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     const int x0 = tile % across * TILE_COLS, y0 = tile / across * TILE_ROWS;
 

@@ -210,7 +210,7 @@ __launch_bounds__ (WINDOW_THREADS, 3) blur_window (
     const __grid_constant__ WindowWeights weights, unsigned keep, bool aligned)
 {
   typedef WindowShape<Channels, Radius> Shape;
-  extern __shared__ __align__ (16) float sums[];
+  float *sums = dynamic_shared<float> ();
   __shared__ int rows[WINDOW_ROWS + 2 * Radius];
   const int x0 = blockIdx.x * Shape::cols, y0 = blockIdx.y * WINDOW_ROWS;
   const bool inside = y0 >= Radius && y0 + WINDOW_ROWS + Radius <= plane.height;

@@ -32,6 +32,7 @@ __launch_bounds__ (PASS_THREADS)
   const unsigned char *column = plane.src + x * sizeof (T);
   float sum = 0;
 
+  kernel_begin ();
   if (x >= plane.row)
     return;
   for (int i = -w.radius; i <= w.radius; i++) {
@@ -59,6 +60,7 @@ __launch_bounds__ (PASS_THREADS)
   T *to = (T *)(plane.dst + y * plane.dst_stride) + x;
   float sum = 0;
 
+  kernel_begin ();
   if (x >= plane.row)
     return;
   if (plane.copied[channel]) {
@@ -308,9 +310,9 @@ run_tile (const State *state, const BlurPlane &plane,
     weights.x[i] = x.weight[i];
   for (int i = 0; i <= y.radius; i++)
     weights.y[i] = y.weight[i];
-  blur_tiles<<<tile_blocks (state, plane, shared), TILE_THREADS, shared,
-      stream>>> (
-      plane, weights, shape, kept_bits (plane), plane_is_aligned (plane));
+  launch (blur_tiles, tile_blocks (state, plane, shared), TILE_THREADS, shared,
+      stream, plane, weights, shape, kept_bits (plane),
+      plane_is_aligned (plane));
   return img_cuda_launched ("launching a blur", error);
 }
 
@@ -333,10 +335,10 @@ run_passes (const BlurPlane &plane, const ImgGaussianKernel &x,
 {
   const dim3 grid ((plane.row + PASS_THREADS - 1) / PASS_THREADS, plane.height);
 
-  blur_pass_columns<T><<<grid, PASS_THREADS, 0, stream>>> (
-      plane, pass_weights (y), sums, pitch);
-  blur_pass_rows<T><<<grid, PASS_THREADS, 0, stream>>> (
-      plane, pass_weights (x), sums, pitch);
+  launch (blur_pass_columns<T>, grid, PASS_THREADS, 0, stream, plane,
+      pass_weights (y), sums, pitch);
+  launch (blur_pass_rows<T>, grid, PASS_THREADS, 0, stream, plane,
+      pass_weights (x), (const float *)sums, pitch);
   return img_cuda_launched ("launching a blur", error);
 }
 

@@ -5,6 +5,8 @@
  *
  * A kernel that `launch` starts calls kernel_begin before it touches global
  * memory, in every thread; then all that came before has ended, as without it.
+ *
+ * The emulation of tests/emulate has its own version of this file.
  */
 #ifndef IMG_LAUNCH_CUH
 #define IMG_LAUNCH_CUH
@@ -65,6 +67,16 @@ starts_early (Kernel *kernel)
   if (known[device] == 0)
     known[device] = can_start_early (kernel) ? 1 : -1;
   return known[device] > 0;
+}
+
+/* The `shared` bytes of a launch, aligned to 16. */
+template <typename T>
+static __device__ __forceinline__ T *
+dynamic_shared (void)
+{
+  extern __shared__ __align__ (16) unsigned char launch_shared[];
+
+  return (T *)launch_shared;
 }
 
 /* Launches a kernel, which calls kernel_begin, with `shared` bytes of dynamic

@@ -9,6 +9,7 @@
 #ifndef IMG_RESIZE_WALK_CUH
 #define IMG_RESIZE_WALK_CUH
 
+#include "ptx.cuh"
 #include "resize-plane.cuh"
 
 /* Threads of a block for planes of so many channels: what is fastest on an
@@ -177,12 +178,7 @@ walk_column (const ResizePlane &plane, int thread, int row)
 static __device__ __forceinline__ unsigned
 pack_pair (float a, float b, unsigned high)
 {
-  unsigned word;
-
-  asm("cvt.pack.sat.u8.s32.b32 %0, %1, %2, %3;"
-      : "=r"(word)
-      : "r"(__float2int_rn (a)), "r"(__float2int_rn (b)), "r"(high));
-  return word;
+  return ptx_pack_bytes (__float2int_rn (a), __float2int_rn (b), high);
 }
 
 /* Words of components from their sums, as img_resize_round. */

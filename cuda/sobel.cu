@@ -10,6 +10,7 @@
 
 #include "launch.cuh"
 #include "pointwise.cuh"
+#include "ptx.cuh"
 #include "sobel-arith.h"
 #include "tile.cuh"
 
@@ -290,10 +291,8 @@ slide_finish (const SobelJob &job, float gx, float gy)
 static __device__ __forceinline__ unsigned
 slide_length (float gx, float gy)
 {
-  float root;
-
-  asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(root) : "f"(gx * gx + gy * gy));
-  return __float_as_uint (__fmaf_rn (root, SLIDE_UNIT, 12582912.0f));
+  return __float_as_uint (
+      __fmaf_rn (ptx_sqrt (gx * gx + gy * gy), SLIDE_UNIT, 12582912.0f));
 }
 
 /* Two components as the halves of a word, with scale 1 and delta 0. All but

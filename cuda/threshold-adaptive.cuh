@@ -53,7 +53,7 @@ __global__ void
 __launch_bounds__ (COLUMNS_X *COLUMNS_Y)
     columns_kernel (const __grid_constant__ AdaptivePasses job)
 {
-  extern __shared__ unsigned shared[];
+  unsigned *shared = dynamic_shared<unsigned> ();
   const int radius = job.kernel.radius;
   const int width = job.src.width, height = job.src.height;
   const int x = blockIdx.x * COLUMNS_X + threadIdx.x;

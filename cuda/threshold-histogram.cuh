@@ -11,6 +11,7 @@
 #define IMG_THRESHOLD_HISTOGRAM_CUH
 
 #include "luma.cuh"
+#include "ptx.cuh"
 #include "threshold-arith.h"
 #include "threshold-levels.cuh"
 
@@ -260,27 +261,21 @@ template <typename Group> struct SharedCounter {
                                                    : 1 << log_copies;
   }
 
-  /* Of an address in shared memory, which takes one instruction to compute. */
-  static __device__ __forceinline__ void increment (unsigned address)
-  {
-    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
-  }
-
   __device__ __forceinline__ void add (
       const LumaPicture &picture, const Group &group, int n)
   {
-    const unsigned own = (unsigned)__cvta_generic_to_shared (
-        counters + (threadIdx.x & (copies () - 1)));
+    const SharedAddress own
+        = ptx_shared_address (counters + (threadIdx.x & (copies () - 1)));
 
     if (n == Group::kPixels) { /* nearly always: without branches */
 #pragma unroll
       for (int i = 0; i < Group::kPixels; i++)
-        increment (own + group.luma (picture, i) * (4 * copies ()));
+        ptx_increment (own + group.luma (picture, i) * (4 * copies ()));
     } else {
 #pragma unroll
       for (int i = 0; i < Group::kPixels; i++)
         if (i < n)
-          increment (own + group.luma (picture, i) * (4 * copies ()));
+          ptx_increment (own + group.luma (picture, i) * (4 * copies ()));
     }
   }
 
@@ -357,20 +352,6 @@ count_picture (const LumaPicture &picture, int groups, Counter &counter)
   }
 }
 
-/* Counts up to the number of blocks and back to 0; the old value. What the
- * block has counted is seen before, what others have, after it. */
-static __device__ __forceinline__ unsigned
-count_block (unsigned *blocks)
-{
-  unsigned old;
-
-  asm volatile("atom.inc.acq_rel.gpu.global.u32 %0, [%1], %2;"
-               : "=r"(old)
-               : "l"(blocks), "r"(gridDim.x - 1)
-               : "memory");
-  return old;
-}
-
 /* After what came before has ended: the level is not known any more. The
  * result is for end_counting. */
 static __device__ __forceinline__ int
@@ -399,7 +380,7 @@ is_last_block (ThresholdHistogram *histogram)
 
   __syncthreads ();
   if (threadIdx.x == 0)
-    last = count_block (&histogram->blocks) == gridDim.x - 1;
+    last = ptx_count (&histogram->blocks, gridDim.x - 1) == gridDim.x - 1;
   __syncthreads ();
   return last;
 }

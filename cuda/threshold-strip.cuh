@@ -17,6 +17,7 @@
 #define IMG_THRESHOLD_STRIP_CUH
 
 #include "launch.cuh"
+#include "ptx.cuh"
 #include "threshold-levels.cuh"
 
 #define STRIP_WARPS 8 /* strips of a block, side by side */
@@ -67,28 +68,6 @@ static constexpr int strip_blocks
     = Shape::steps > 1                                             ? 2
       : Shape::gaussian || Group::kBytes > 8 || Group::kPlanes > 1 ? 3
                                                                    : 4;
-
-/* c += a * b: 16 by 32 and 32 by 8 bytes. */
-static __device__ __forceinline__ void
-multiply_bytes (int *c, const unsigned *a, unsigned b0, unsigned b1)
-{
-#if __CUDA_ARCH__ >= 800
-  asm("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32 {%0, %1, %2, %3}, "
-      "{%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};"
-      : "=r"(c[0]), "=r"(c[1]), "=r"(c[2]), "=r"(c[3])
-      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1), "r"(c[0]),
-      "r"(c[1]), "r"(c[2]), "r"(c[3]));
-#else
-  const unsigned b[2] = { b0, b1 };
-
-#pragma unroll
-  for (int i = 0; i < 4; i++)
-    asm("mma.sync.aligned.m8n8k16.row.col.s32.u8.u8.s32 {%0, %1}, {%2}, {%3}, "
-        "{%0, %1};"
-        : "+r"(c[i % 2 * 2]), "+r"(c[i % 2 * 2 + 1])
-        : "r"(a[i]), "r"(b[i / 2]));
-#endif
-}
 
 /* Weights */
 
@@ -201,20 +180,6 @@ strip_slow_words (const LumaPicture &picture, int x, int row)
   return make_uint2 ((unsigned)words, (unsigned)(words >> 32));
 }
 
-/* Row `row` of a column of global memory, in one instruction. */
-template <typename T>
-static __device__ __forceinline__ T *
-strip_at (T *column, int row, int stride)
-{
-  T *at;
-
-  asm("mad.wide.s32 %0, %1, %2, %3;"
-      : "=l"(at)
-      : "r"(row), "r"(stride), "l"(column));
-  __builtin_assume (__isGlobal (at));
-  return at;
-}
-
 /* What a lane reads of a chunk: two rows, 8 apart, and 8 pixels of every 32
  * columns of the window. */
 template <typename Group, int Steps> struct StripPixels {
@@ -248,7 +213,7 @@ template <typename Group, int Steps> struct StripPixels {
 #pragma unroll
       for (int p = 0; p < Group::kPlanes; p++) {
         const unsigned char *from
-            = strip_at (column[p], row (job, i), job.src_stride[p]);
+            = ptx_row (column[p], row (job, i), job.src_stride[p]);
 
 #pragma unroll
         for (int s = 0; s < Steps; s++)
@@ -335,9 +300,9 @@ strip_sum_rows (const StripJob &job, const StripOperand<Shape> &weights,
       low[j] = constants.half_row[j];
 #pragma unroll
     for (int s = 0; s < Shape::steps; s++) {
-      multiply_bytes (high, weights.word[s][0], word[i][s].x, word[i][s].y);
+      ptx_mma_bytes (high, weights.word[s][0], word[i][s].x, word[i][s].y);
       if (Shape::gaussian)
-        multiply_bytes (
+        ptx_mma_bytes (
             low, weights.word[s][Shape::parts - 1], word[i][s].x, word[i][s].y);
     }
 #pragma unroll
@@ -370,11 +335,11 @@ strip_sum_columns (unsigned *sum, const StripOperand<Shape> &weights,
     const unsigned *least = weights.word[s][Shape::parts - 1];
 
     if (Shape::gaussian) {
-      multiply_bytes (high, weights.word[s][0], a.high[tile], b.high[tile]);
-      multiply_bytes (middle, weights.word[s][0], a.low[tile], b.low[tile]);
+      ptx_mma_bytes (high, weights.word[s][0], a.high[tile], b.high[tile]);
+      ptx_mma_bytes (middle, weights.word[s][0], a.low[tile], b.low[tile]);
     }
-    multiply_bytes (middle, least, a.high[tile], b.high[tile]);
-    multiply_bytes (low, least, a.low[tile], b.low[tile]);
+    ptx_mma_bytes (middle, least, a.high[tile], b.high[tile]);
+    ptx_mma_bytes (low, least, a.low[tile], b.low[tile]);
   }
 #pragma unroll
   for (int j = 0; j < 4; j++) {
@@ -391,25 +356,8 @@ strip_sum_columns (unsigned *sum, const StripOperand<Shape> &weights,
 static __device__ __forceinline__ unsigned
 add_product (unsigned sum, unsigned word, int j, const unsigned *pair)
 {
-  if (j < 2)
-    asm("dp2a.lo.s32.u32 %0, %1, %2, %0;"
-        : "+r"(sum)
-        : "r"(pair[j % 2]), "r"(word));
-  else
-    asm("dp2a.hi.s32.u32 %0, %1, %2, %0;"
-        : "+r"(sum)
-        : "r"(pair[j % 2]), "r"(word));
-  return sum;
-}
-
-/* In the two low bytes all bits of those of a and b that are negative. */
-static __device__ __forceinline__ unsigned
-negative_bytes (unsigned a, unsigned b)
-{
-  unsigned mask;
-
-  asm("prmt.b32 %0, %1, %2, 0xfb;" : "=r"(mask) : "r"(a), "r"(b));
-  return mask;
+  return j < 2 ? ptx_dp2a<false> (pair[j % 2], word, sum)
+               : ptx_dp2a<true> (pair[j % 2], word, sum);
 }
 
 /* The levels of four pixels if a rule truncates, from what each is compared
@@ -431,8 +379,8 @@ strip_select (
     const StripConstants &constants, unsigned luma, const unsigned *difference)
 {
   const unsigned above
-      = __byte_perm (negative_bytes (difference[0], difference[1]),
-          negative_bytes (difference[2], difference[3]), 0x5410);
+      = __byte_perm (ptx_sign_bytes (difference[0], difference[1]),
+          ptx_sign_bytes (difference[2], difference[3]), 0x5410);
 
   return (above & ((luma & constants.keep_above) | constants.set_above))
          | (~above & ((luma & constants.keep_below) | constants.set_below));
@@ -543,7 +491,7 @@ template <typename Group> struct StripColumns {
     pack_four_levels (job.dst, old, level, word);
 #pragma unroll
     for (int p = 0; p < Group::kPlanes; p++)
-      store_vectors<Four> (strip_at (column[p], y, job.dst_stride[p]), word);
+      store_vectors<Four> (ptx_row (column[p], y, job.dst_stride[p]), word);
   }
 };
 
