@@ -6,6 +6,8 @@
 
 #include "check.h"
 #include "cvtcolor-arith.h"
+#include "cvtcolor-decode.cuh"
+#include "cvtcolor-encode.cuh"
 #include "cvtcolor-quads.cuh"
 #include "launch.cuh"
 
@@ -180,23 +182,6 @@ start_general (const ImgCvtcolorPlan *plan, const ImgView *dst, int first,
   launch (general_kernel, grid, block, 0, stream, job);
 }
 
-static QuadsKind
-quads_kind (const ImgView *view)
-{
-  if (view->component_bytes != 1 || view->depth != 8)
-    return QUADS_NONE;
-  if (view->model == IMG_MODEL_GRAY)
-    return QUADS_GRAY;
-  if (view->model == IMG_MODEL_RGB && view->n_planes == 1)
-    return view->plane[0].channels == 3 ? QUADS_PACKED3 : QUADS_PACKED4;
-  const ImgPlane *last = &view->plane[view->n_planes - 1];
-
-  if (view->model != IMG_MODEL_YUV || last->x_sub != 1 || last->y_sub != 1
-      || last->height == 0)
-    return QUADS_NONE;
-  return view->n_planes == 2 ? QUADS_NV12 : QUADS_I420;
-}
-
 static bool
 is_aligned (const ImgView *view)
 {
@@ -259,56 +244,6 @@ select_to (const ImgView *view)
   return select;
 }
 
-/* The order of chroma that lies in one plane. */
-static void
-quads_set_chroma (QuadsJob *job, const ImgView *src, const ImgView *dst)
-{
-  const bool vu = src->plane[1].channel[0] == IMG_CHANNEL_V;
-
-  job->src_uv = (const unsigned char *)src->plane[1].data;
-  job->dst_uv = (unsigned char *)dst->plane[1].data;
-  job->one = vu ? 0x4041 : 0x4140;
-  job->pair[0] = job->one;
-  job->pair[1] = vu ? 0x4243 : 0x4342;
-  job->uv_select = dst->plane[1].channel[0] == IMG_CHANNEL_V ? 0x2301 : 0x3210;
-}
-
-static unsigned
-quarters_at (ImgResample kind, int i, int tap)
-{
-  return img_resample_quarters (kind, i) >> 8 * tap & 0xff;
-}
-
-static void
-quads_set_weights (QuadsJob *job)
-{
-  const ImgCvtcolorPlan *plan = &job->plan;
-
-  for (int odd = 0; odd < 2; odd++)
-    for (int i = 0; i < 2; i++) {
-      job->up_h[odd][i] = quarters_at (plan->h[1][0], odd, odd + i);
-      job->up_v[odd][i] = quarters_at (plan->v[1][0], odd, odd + i);
-    }
-  for (int i = 0; i < 3; i++) {
-    job->down_h[i] = quarters_at (plan->h[0][1], 0, i);
-    job->down_v[i] = quarters_at (plan->v[0][1], 0, i);
-  }
-}
-
-/* Factors for values of 0..1; of samples that are resampled, for sixteenths. */
-static void
-quads_set_mix (QuadsJob *job)
-{
-  for (int i = 0; i < 3; i++)
-    for (int s = 0; s < 4; s++) {
-      const bool resampled
-          = s < 3
-            && ((job->plan.src_chroma && s > 0) || (job->plan.chroma && i > 0));
-
-      job->mix[i][s] = job->plan.mix[i][s] / (resampled ? 16 * 255.0f : 255);
-    }
-}
-
 template <int Src, int Dst>
 static bool
 start_quads (const QuadsJob *job, cudaStream_t stream)
@@ -323,69 +258,59 @@ start_quads (const QuadsJob *job, cudaStream_t stream)
 
 template <int Src>
 static bool
-start_quads_from (QuadsKind dst, const QuadsJob *job, cudaStream_t stream)
+start_quads_from (CvtcolorKind dst, const QuadsJob *job, cudaStream_t stream)
 {
-  const float *m = job->plan.mix[0];
-  const bool same = m[0] == 1 && m[1] == 0 && m[2] == 0 && m[3] == 0;
-
-  if (dst == QUADS_PACKED3 && (Src != QUADS_GRAY || same))
-    return start_quads<Src, QUADS_PACKED3> (job, stream);
-  if (dst == QUADS_PACKED4 && (Src != QUADS_GRAY || same))
-    return start_quads<Src, QUADS_PACKED4> (job, stream);
-  if constexpr (Src != QUADS_GRAY)
-    if (dst == QUADS_GRAY && (quads_is_yuv<Src> || same))
-      return start_quads<Src, QUADS_GRAY> (job, stream);
-  if constexpr (Src == QUADS_PACKED3 || Src == QUADS_PACKED4) {
-    if (dst == QUADS_NV12)
-      return start_quads<Src, QUADS_NV12> (job, stream);
-    if (dst == QUADS_I420)
-      return start_quads<Src, QUADS_I420> (job, stream);
-  }
-  return false;
+  return dst == CVTCOLOR_PACKED3
+             ? start_quads<Src, CVTCOLOR_PACKED3> (job, stream)
+             : start_quads<Src, CVTCOLOR_PACKED4> (job, stream);
 }
 
-/* Converts whole quads of columns, if there is a kernel for it. Returns how
- * many columns are done. */
-static int
+/* From packed RGB, or grey, to packed RGB. */
+static bool
 run_quads (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
     cudaStream_t stream)
 {
+  const CvtcolorKind from = cvtcolor_kind (src), to = cvtcolor_kind (dst);
+  const float *m = plan->mix[0];
   QuadsJob job = {};
-  const QuadsKind to = quads_kind (dst);
-  bool done = false;
 
+  if (m[0] != 1 || m[1] != 0 || m[2] != 0 || m[3] != 0)
+    return false;
   job.plan = *plan;
   job.src = (const unsigned char *)src->plane[0].data;
   job.dst = (unsigned char *)dst->plane[0].data;
   job.quads = src->width / 4;
   job.height = src->height;
-  if (job.quads == 0 || !is_aligned (src) || !is_aligned (dst))
-    return 0;
   job.src_select = select_from (src);
   job.dst_select = select_to (dst);
-  quads_set_chroma (&job, src, dst);
-  quads_set_weights (&job);
-  quads_set_mix (&job);
-  switch (quads_kind (src)) {
-  case QUADS_GRAY:
-    done = start_quads_from<QUADS_GRAY> (to, &job, stream);
-    break;
-  case QUADS_PACKED3:
-    done = start_quads_from<QUADS_PACKED3> (to, &job, stream);
-    break;
-  case QUADS_PACKED4:
-    done = start_quads_from<QUADS_PACKED4> (to, &job, stream);
-    break;
-  case QUADS_NV12:
-    done = start_quads_from<QUADS_NV12> (to, &job, stream);
-    break;
-  case QUADS_I420:
-    done = start_quads_from<QUADS_I420> (to, &job, stream);
-    break;
-  default:
-    break;
-  }
-  return done ? 4 * job.quads : 0;
+  if (from == CVTCOLOR_GRAY)
+    return start_quads_from<CVTCOLOR_GRAY> (to, &job, stream);
+  return from == CVTCOLOR_PACKED3
+             ? start_quads_from<CVTCOLOR_PACKED3> (to, &job, stream)
+             : start_quads_from<CVTCOLOR_PACKED4> (to, &job, stream);
+}
+
+/* Converts as many columns as a kernel for these formats can; returns how many
+ * that are. */
+static int
+run_fast (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
+    cudaStream_t stream)
+{
+  const CvtcolorKind from = cvtcolor_kind (src), to = cvtcolor_kind (dst);
+  const bool from_rgb = from == CVTCOLOR_PACKED3 || from == CVTCOLOR_PACKED4;
+  const bool from_yuv = from == CVTCOLOR_NV12 || from == CVTCOLOR_I420;
+  const bool to_rgb = to == CVTCOLOR_PACKED3 || to == CVTCOLOR_PACKED4;
+  const int quads = src->width & ~3, octets = src->width & ~7;
+
+  if (to == CVTCOLOR_OTHER || !is_aligned (src) || !is_aligned (dst))
+    return 0;
+  if (to_rgb && (from_rgb || from == CVTCOLOR_GRAY))
+    return quads > 0 && run_quads (plan, src, dst, stream) ? quads : 0;
+  if (from_yuv && to_rgb)
+    return octets > 0 && decode_run (plan, src, dst, stream) ? octets : 0;
+  if (from_rgb)
+    return octets > 0 && encode_run (plan, src, dst, stream) ? octets : 0;
+  return 0;
 }
 
 static bool
@@ -402,7 +327,7 @@ run (void *state, const ImgView *src, const ImgView *dst, const void *params,
 {
   const ImgCvtcolorPlan plan
       = img_cvtcolor_plan (src, dst, (const ImgCvtcolorParams *)params);
-  const int done = run_quads (&plan, src, dst, stream);
+  const int done = run_fast (&plan, src, dst, stream);
 
   if (done < dst->width)
     start_general (&plan, dst, done, stream);
