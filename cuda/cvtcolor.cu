@@ -1,5 +1,5 @@
 /* cvtcolor.h on the GPU, in one pass over the picture: a general kernel for
- * any two formats, and cvtcolor-quads.cuh for those that matter most. */
+ * any two formats, and others for those that matter most. */
 #include "cvtcolor.h"
 
 #include <string.h>
@@ -10,6 +10,7 @@
 #include "cvtcolor-encode.cuh"
 #include "cvtcolor-quads.cuh"
 #include "launch.cuh"
+#include "pointwise.cuh"
 
 #define THREADS_X 32
 #define THREADS_Y 8
@@ -290,6 +291,58 @@ run_quads (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
              : start_quads_from<CVTCOLOR_PACKED4> (to, &job, stream);
 }
 
+/* The steps of mix () on each byte where only one component counts. The bits of
+ * 2^23 + n end with those of n. */
+struct CvtcolorScale {
+  float factor, offset;
+
+  __device__ void begin ()
+  {
+  }
+
+  __device__ unsigned scale (unsigned word, int i) const
+  {
+    const float from
+        = __uint_as_float (__byte_perm (word, 0x4b000000u, 0x7440u + i))
+          - 8388608.0f;
+    const float value = __fadd_rn (offset, __fmul_rn (factor, from));
+
+    return __float_as_uint (
+        __fadd_rn (fminf (fmaxf (value, 0), 255), 8388608.0f));
+  }
+
+  __device__ unsigned operator() (unsigned word) const
+  {
+    if (factor == 1 && offset == 0)
+      return word;
+    return octets_join<0> (
+        scale (word, 0), scale (word, 1), scale (word, 2), scale (word, 3));
+  }
+};
+
+static bool
+is_luma_plane (const ImgView *view)
+{
+  return view->component_bytes == 1 && view->depth == 8
+         && view->model != IMG_MODEL_RGB && view->plane[0].channels == 1;
+}
+
+/* Between grey and YUV with a plane of luma; chroma becomes neutral. */
+static bool
+run_luma (const ImgCvtcolorPlan *plan, const ImgView *src, const ImgView *dst,
+    cudaStream_t stream, ImgError *error)
+{
+  PointwiseJob<CvtcolorScale> job = {};
+
+  for (int i = 0; i < dst->n_planes; i++) {
+    const float *mix = plan->mix[i];
+    const CvtcolorScale scale = { i == 0 ? mix[0] : 0, mix[3] };
+
+    pointwise_add (&job, i == 0 ? src : NULL, dst, i, scale);
+  }
+  return pointwise_run (&job, stream, "launching cvtcolor", error);
+}
+
 /* Converts as many columns as a kernel for these formats can; returns how many
  * that are. */
 static int
@@ -327,6 +380,10 @@ run (void *state, const ImgView *src, const ImgView *dst, const void *params,
 {
   const ImgCvtcolorPlan plan
       = img_cvtcolor_plan (src, dst, (const ImgCvtcolorParams *)params);
+
+  if (is_luma_plane (src) && is_luma_plane (dst)
+      && (src->model == IMG_MODEL_GRAY || dst->model == IMG_MODEL_GRAY))
+    return run_luma (&plan, src, dst, stream, error);
   const int done = run_fast (&plan, src, dst, stream);
 
   if (done < dst->width)

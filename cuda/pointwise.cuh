@@ -27,7 +27,7 @@
 #define POINTWISE_TILE_ROWS (POINTWISE_THREADS_Y * POINTWISE_ROWS)
 
 template <typename Functor> struct PointwisePlane {
-  const unsigned char *src;
+  const unsigned char *src; /* NULL: nothing is read, all words are zero */
   unsigned char *dst;
   ptrdiff_t src_stride, dst_stride;
   unsigned row_bytes;
@@ -103,14 +103,15 @@ pointwise_store (unsigned char *p, PointwiseBytes v, const Functor &f)
   pointwise_store_bytes (p, f (v.word), 4);
 }
 
-/* The last `n` bytes of a row, fewer than an access. */
+/* The last `n` bytes of a row, fewer than an access; `src` may be NULL. */
 template <typename Functor>
 static __device__ void
 pointwise_tail (
     const unsigned char *src, unsigned char *dst, int n, const Functor &f)
 {
-  for (; n > 0; n -= 4, src += 4, dst += 4)
-    pointwise_store_bytes (dst, f (pointwise_load_bytes (src, n)), n);
+  for (int i = 0; i < n; i += 4)
+    pointwise_store_bytes (
+        dst + i, f (src ? pointwise_load_bytes (src + i, n - i) : 0), n - i);
 }
 
 template <typename Access, typename Functor>
@@ -129,13 +130,14 @@ __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
     tile -= job.plane[i++].tiles;
   const PointwisePlane<Functor> &plane = job.plane[i];
   const int row = tile * POINTWISE_TILE_ROWS + threadIdx.y;
-  const unsigned char *src = plane.src + row * plane.src_stride + x;
+  const unsigned char *src
+      = plane.src ? plane.src + row * plane.src_stride + x : NULL;
   unsigned char *dst = plane.dst + row * plane.dst_stride + x;
   const bool whole = x + sizeof (Access) <= plane.row_bytes;
   Functor functor = plane.functor;
-  Access value[POINTWISE_ROWS];
+  Access value[POINTWISE_ROWS] = {};
 
-  if (whole) {
+  if (whole && src) {
 #pragma unroll
     for (int k = 0; k < POINTWISE_ROWS; k++)
       if (row + k * POINTWISE_THREADS_Y < plane.rows)
@@ -152,31 +154,35 @@ __launch_bounds__ (POINTWISE_THREADS_X *POINTWISE_THREADS_Y)
   } else if (x < plane.row_bytes) {
     for (int k = 0; k < POINTWISE_ROWS; k++)
       if (row + k * POINTWISE_THREADS_Y < plane.rows)
-        pointwise_tail (src + k * POINTWISE_THREADS_Y * plane.src_stride,
+        pointwise_tail (
+            src ? src + k * POINTWISE_THREADS_Y * plane.src_stride : NULL,
             dst + k * POINTWISE_THREADS_Y * plane.dst_stride,
             (int)(plane.row_bytes - x), functor);
   }
 }
 
-/* Adds plane `i` of both views to a job that starts zeroed. */
+/* Adds plane `i` of `dst`, made from plane `i` of `src` or, where that is NULL,
+ * from zeros, to a job that starts zeroed. */
 template <typename Functor>
 static void
 pointwise_add (PointwiseJob<Functor> *job, const ImgView *src,
     const ImgView *dst, int i, const Functor &functor)
 {
-  const ImgPlane *from = &src->plane[i], *to = &dst->plane[i];
+  const ImgPlane *to = &dst->plane[i];
 
-  if (from->height == 0) /* chroma of the bottom field of two lines */
+  if (to->height == 0) /* chroma of the bottom field of two lines */
     return;
   PointwisePlane<Functor> *plane = &job->plane[job->n_planes++];
 
-  plane->src = (const unsigned char *)from->data;
+  if (src) {
+    plane->src = (const unsigned char *)src->plane[i].data;
+    plane->src_stride = src->plane[i].stride;
+  }
   plane->dst = (unsigned char *)to->data;
-  plane->src_stride = from->stride;
   plane->dst_stride = to->stride;
-  plane->row_bytes = (unsigned)img_plane_row_bytes (src, from);
-  plane->rows = from->height;
-  plane->tiles = (from->height + POINTWISE_TILE_ROWS - 1) / POINTWISE_TILE_ROWS;
+  plane->row_bytes = (unsigned)img_plane_row_bytes (dst, to);
+  plane->rows = to->height;
+  plane->tiles = (to->height + POINTWISE_TILE_ROWS - 1) / POINTWISE_TILE_ROWS;
   plane->functor = functor;
 }
 
@@ -275,7 +281,7 @@ pointwise_fill_others (
     const PointwiseSet fill = { 0, pointwise_lanes (src, plane, value) };
 
     if (img_channel_is_chroma (plane->channel[0]))
-      pointwise_add (&job, src, dst, i, fill);
+      pointwise_add (&job, NULL, dst, i, fill);
     else if (!img_channel_is_color (plane->channel[0])
              && dst->plane[i].data != plane->data)
       pointwise_add (&job, src, dst, i, copy);
